@@ -13,6 +13,7 @@ import { secretsOf } from '../runner/mcp-tools.ts'
 import { pageToken, type Role } from '../http/credentials.ts'
 import { cleanEnvironment, type Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import { configFolder } from './config-folder.ts'
 import type { DataFolder } from './data-folder.ts'
 import { LiveSettings } from './live-settings.ts'
 import { ownConfigFile } from './own-config.ts'
@@ -62,15 +63,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   const own = { known: [...Object.values(tokens), pageToken(tokens.person), webhook.secret ?? ''], suspected: [] }
   const hook = secretsInUrl(webhook.url ?? '')
   const redact = learningRedactor(together([own, secretsFrom(options), secretsOf(mcpServers), hook]))
-  const settings = new LiveSettings({
-    data,
-    fixed,
-    file: policy,
-    environment,
-    redact,
-    secret: tokens.person,
-    role: 'owner',
-  })
+  const settings = new LiveSettings({ folder: configFolder(environment), fixed, file: policy, environment, redact })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
   // Other nodes lack this folder and could not continue its turns.

@@ -5,7 +5,6 @@ import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFi
 import { causeOf } from './cause.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { SETTINGS_FILE } from './default-paths.ts'
 import { trackedIn } from './git-tracked.ts'
 import { shellWord } from './invocation.ts'
 import { MIN_TOKEN_LENGTH } from './token.ts'
@@ -16,7 +15,6 @@ const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
 const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
-  SETTINGS_FILE,
   ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
   'runsheet.db-head',
   'server.json',

@@ -26,8 +26,5 @@ function upToRepository(folder: string): readonly string[] {
 
 export const DEFAULT_CONFIG = 'runsheet.json'
 
-/** The page's settings in the data folder. Holds the API key. */
-export const SETTINGS_FILE = 'settings.json'
-
 /** MCP hosts start us without a shell that would expand `~`. */
 export const expandHome = (path: string): string => path.replace(/^~(?=\/|$)/, homedir())

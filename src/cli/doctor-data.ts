@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { isWritable } from '../store/folder.ts'
 import type { Finding, Patient } from './doctor.ts'
 import { CliError } from './cli-error.ts'
+import { configFolder } from './config-folder.ts'
 import { exposedLines, refuseTracked } from './data-folder.ts'
 import { serveCommand, urlCommand } from './invocation.ts'
 import { SettingsOnDisk, UnusableSettings } from './saved-settings.ts'
@@ -31,8 +32,8 @@ export function* checkData({ data, environment, setup }: Patient): Generator<Fin
     }
 }
 
-export function* checkSettings({ data }: Patient): Generator<Finding> {
-  const disk = new SettingsOnDisk(data, '')
+export function* checkSettings({ environment }: Patient): Generator<Finding> {
+  const disk = new SettingsOnDisk(configFolder(environment))
   try {
     const { model, base_url, key } = disk.read().saved
     const at = base_url === undefined ? '' : ` at ${base_url}`

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
 import type { LearningRedactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -13,7 +13,6 @@ import {
   type SavedSettings,
   type SettingsSources,
 } from '../domain/settings.ts'
-import { tightening } from '../domain/tighten.ts'
 import { type RuleChange, type SavedRules, withRules } from '../domain/tool-rules.ts'
 import type { SettingsChange } from '../domain/wire.ts'
 import { HttpError } from '../http/http-error.ts'
@@ -21,23 +20,16 @@ import type { ModelChoice } from '../runner/live-models.ts'
 import { PROVIDER_KEYS } from '../runner/provider-keys.ts'
 import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { SETTINGS_FILE } from './default-paths.ts'
-import { SettingsOnDisk, UnusableSettings } from './saved-settings.ts'
+import { SETTINGS_FILE, SettingsOnDisk, UnusableSettings } from './saved-settings.ts'
 
 export interface LiveSettingsOptions {
-  readonly data: string
+  /** The user's configuration folder. */
+  readonly folder: string
   readonly fixed: FixedSettings
   readonly file: PolicyPatch
   readonly environment: Environment
   /** Learns each API key as soon as it is read. */
   readonly redact: LearningRedactor
-  /** The person's token, which seals the page's settings. */
-  readonly secret: string
-  /**
-   * `owner`: the server, the only writer; it ignores other programs' changes to the file. `follower`: applies what the
-   * server writes; without the server's token it applies only stricter values, as for a project's settings.
-   */
-  readonly role: 'owner' | 'follower'
 }
 
 interface Current {
@@ -47,10 +39,7 @@ interface Current {
   readonly choice: ModelChoice
 }
 
-/**
- * The current settings of this process, merged from options, variables, files and the page. Agents can often write
- * files, so the page's file counts only if a server with the person's token sealed it.
- */
+/** The current settings of this process, merged from options, variables, the page and the settings files. */
 export class LiveSettings {
   readonly #disk: SettingsOnDisk
   readonly #options: LiveSettingsOptions
@@ -65,7 +54,7 @@ export class LiveSettings {
     const problem = policyProblem(policyOf({ fixed, saved: {}, file, variables: {} }))
     if (problem) throw new CliError(problem.message)
     this.#options = options
-    this.#disk = new SettingsOnDisk(options.data, options.secret)
+    this.#disk = new SettingsOnDisk(options.folder)
     this.#stamp = this.#disk.stamp()
     try {
       this.#current = this.#load()
@@ -121,8 +110,7 @@ export class LiveSettings {
     }
     const saved = changedSettings(sources, change)
     if (saved instanceof Refusal) throw saved
-    const isNew = JSON.stringify(saved) !== JSON.stringify(sources.saved)
-    if (isNew || this.#problem !== undefined) this.#save(saved)
+    if (JSON.stringify(saved) !== JSON.stringify(sources.saved)) this.#save(saved)
   }
 
   /** Flushed to disk before it returns. */
@@ -134,10 +122,10 @@ export class LiveSettings {
     this.#save(Object.keys(tools).length > 0 ? { ...others, tools } : others)
   }
 
-  /** A deleted file is written again; one that another program changed is not overwritten. */
+  /** An unusable file is not overwritten. */
   #checkUsable(): void {
-    if (this.problem === undefined || this.#stamp === '') return
-    throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
+    if (this.problem !== undefined)
+      throw new HttpError(409, 'settings_unreadable', this.problem, { file: SETTINGS_FILE })
   }
 
   #save(saved: SavedSettings): void {
@@ -147,10 +135,7 @@ export class LiveSettings {
       if (!(error instanceof UnusableSettings)) throw error
       throw new HttpError(503, 'settings_not_saved', `The settings could not be saved: ${error.message}.`)
     }
-    this.#stamp = this.#disk.stamp()
-    this.#current = this.#load()
-    this.#problem = undefined
-    for (const listener of this.#listeners) listener()
+    this.#fresh()
   }
 
   /** Compares the file's stat, which takes microseconds and, unlike a watcher, misses no change. */
@@ -158,31 +143,23 @@ export class LiveSettings {
     const stamp = this.#disk.stamp()
     if (stamp === this.#stamp) return this.#current
     this.#stamp = stamp
+    const { version } = this.#current
     try {
-      if (this.#options.role === 'owner') this.#checkUnchanged()
-      else if (stamp !== '') this.#current = this.#load()
+      this.#current = this.#load()
       this.#problem = undefined
     } catch (error) {
       if (!(error instanceof UnusableSettings)) throw error
-      const way = stamp === '' ? 'The next change writes it again.' : WAY_OUT
-      this.#problem = `${SETTINGS_FILE} in the data folder cannot be used: ${error.message}. The settings before it count. ${way}`
+      this.#problem = `${SETTINGS_FILE} in your configuration folder cannot be used: ${error.message}. The settings before it count. ${WAY_OUT}`
     }
+    if (this.#current.version !== version) for (const listener of this.#listeners) listener()
     return this.#current
   }
 
-  #checkUnchanged(): void {
-    const { bytes } = this.#disk.read()
-    if (versionOf(bytes, this.#options.secret) === this.#current.version) return
-    throw new UnusableSettings(bytes.length === 0 ? 'it is gone' : 'another program wrote it')
-  }
-
   #load(): Current {
-    const { fixed, file, environment, redact, secret, role } = this.#options
-    const { bytes, saved: read, isSealed } = this.#disk.read()
-    const { known, suspected } = secretsInUrl(read.base_url ?? '')
-    redact.learn({ known: [...known, ...(read.key ? [read.key.value] : [])], suspected })
-    if (!isSealed && role === 'owner') throw new UnusableSettings(NOT_OURS)
-    const saved = isSealed ? read : stricter(read, file)
+    const { fixed, file, environment, redact } = this.#options
+    const { bytes, saved } = this.#disk.read()
+    const { known, suspected } = secretsInUrl(saved.base_url ?? '')
+    redact.learn({ known: [...known, ...(saved.key ? [saved.key.value] : [])], suspected })
     const variables = Object.fromEntries(Object.entries(PROVIDER_KEYS).filter(([, name]) => environment[name]))
     const sources = { fixed, saved, file, variables }
     const policy = policyOf(sources)
@@ -193,18 +170,13 @@ export class LiveSettings {
       assessor: assessorOf(sources),
       connectionOf: (name: string) => connectionOf(sources, name),
     }
-    return { version: versionOf(bytes, secret), sources, policy, choice }
+    return { version: versionOf(bytes), sources, policy, choice }
   }
 }
 
-const NOT_OURS = "no server with the person's present token wrote it"
 const WAY_OUT = 'Delete it, and set the settings again on the page.'
 
-/** Applies only stricter values, as for a project's settings. */
-function stricter({ review, review_timeout_ms, gate }: SavedSettings, file: PolicyPatch): SavedSettings {
-  const { policy } = tightening({ review, review_timeout_ms, gate }, file)
-  return policy as SavedSettings
-}
-
-const versionOf = (bytes: Buffer, secret: string): string =>
-  createHmac('sha256', secret).update('settings').update(bytes).digest('base64url').slice(0, 22)
+/** Salted per process, so that the version says nothing about the key. */
+const SALT = randomBytes(16)
+const versionOf = (bytes: Buffer): string =>
+  createHash('sha256').update(SALT).update(bytes).digest('base64url').slice(0, 22)

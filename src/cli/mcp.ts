@@ -22,6 +22,7 @@ import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import { browserFor } from './browser.ts'
 import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
+import { configFolder } from './config-folder.ts'
 import { DataFolder } from './data-folder.ts'
 import { serveHooks } from './hook-server.ts'
 import { notedSession, removeOldNotes } from './host-notes.ts'
@@ -89,9 +90,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const store = new LateStore(async () => {
     if (settings instanceof CliError) throw new CliError(`${settings.message} Then restart the host.`)
     const usable = new DataFolder(data, environment)
-    // The server may use a token that was not passed to this process.
-    const secret = options.token ?? usable.personToken() ?? ''
-    const found = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
+    const found = new LiveSettings({ folder: configFolder(environment), fixed, file: policy, environment, redact })
     const opened = await openWritableStore({ store: options.store, data })
     for (const line of usable.warnings) console.error(line)
     folder = usable

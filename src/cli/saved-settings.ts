@@ -1,12 +1,13 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import { chmodSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { isBaseUrl, type SavedSettings } from '../domain/settings.ts'
 import { TOOL_RULES } from '../domain/tool-rules.ts'
-import { readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf } from './cause.ts'
-import { SETTINGS_FILE } from './default-paths.ts'
+
+/** The page's settings in the user's configuration folder. Holds the API key. */
+export const SETTINGS_FILE = 'settings.json'
 
 const MAX_BYTES = 1_000_000
 const FORMAT = 1
@@ -28,7 +29,6 @@ const schema = z.strictObject({
       ),
     })
     .partial(),
-  seal: z.string().max(100).optional(),
 })
 
 /** A settings file that cannot be used, with the reason. It is never overwritten. */
@@ -40,18 +40,15 @@ export interface SettingsRead {
   /** Empty if there is no file. */
   readonly bytes: Buffer
   readonly saved: SavedSettings
-  /** True if a server with the same secret wrote the file. Other programs can write it too. */
-  readonly isSealed: boolean
 }
 
 export class SettingsOnDisk {
   readonly path: string
-  readonly #secret: string
+  readonly #folder: string
 
-  /** `secret` is the key of the seal. */
-  constructor(folder: string, secret: string) {
+  constructor(folder: string) {
+    this.#folder = folder
     this.path = join(folder, SETTINGS_FILE)
-    this.#secret = secret
   }
 
   /** Changes whenever the file may have changed. */
@@ -67,7 +64,7 @@ export class SettingsOnDisk {
   /** Throws `UnusableSettings`. */
   read(): SettingsRead {
     const bytes = this.#bytes()
-    if (!bytes) return { bytes: Buffer.alloc(0), saved: {}, isSealed: true }
+    if (!bytes) return { bytes: Buffer.alloc(0), saved: {} }
     let raw: unknown
     try {
       raw = JSON.parse(bytes.toString('utf8'))
@@ -81,23 +78,18 @@ export class SettingsOnDisk {
       const [issue] = parsed.error.issues
       throw new UnusableSettings([issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
     }
-    const { seal = '' } = parsed.data
-    const { settings } = raw as { settings: SavedSettings }
-    return { bytes, saved: settings, isSealed: isEqual(seal, this.#sealOf(settings)) }
+    return { bytes, saved: (raw as { settings: SavedSettings }).settings }
   }
 
   /** Replaces the file atomically. On failure it throws the reason and keeps the old file. */
   write(settings: SavedSettings): void {
-    const text = JSON.stringify({ format: FORMAT, settings, seal: this.#sealOf(settings) }, null, 2)
+    const text = JSON.stringify({ format: FORMAT, settings }, null, 2)
     try {
+      makePrivateFolder(this.#folder)
       replacePrivateFile(this.path, `${text}\n`, { isFlushed: true })
     } catch (error) {
       throw new UnusableSettings(causeOf(error))
     }
-  }
-
-  #sealOf(settings: SavedSettings): string {
-    return createHmac('sha256', this.#secret).update(JSON.stringify(settings)).digest('base64url')
   }
 
   #bytes(): Buffer | undefined {
@@ -111,6 +103,3 @@ export class SettingsOnDisk {
     }
   }
 }
-
-const isEqual = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))

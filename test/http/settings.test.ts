@@ -84,7 +84,6 @@ describe('the settings', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       format: 1,
       settings: { model: 'openai:gpt-5', key: { value: KEY, endpoint: 'openai' }, review_timeout_ms: 60_000 },
-      seal: expect.any(String),
     })
     expect(body.settings).toMatchObject({
       model: { value: 'openai:gpt-5', source: 'page' },

@@ -222,7 +222,7 @@ describe('the tools of a server', () => {
     writeFileSync(join(at.data, 'settings.json'), '{}')
     const id = reader.of('tool_approval_required')[0]?.data.approval_id ?? ''
     const { not_saved } = await at.person.decideApproval('c1', id, { decision: 'always' })
-    expect(not_saved).toMatch(/settings\.json in the data folder cannot be used/)
+    expect(not_saved).toMatch(/settings\.json in your configuration folder cannot be used/)
     await reader.over
     expect(reader.of('tool_answered')[0]?.data.ok).toBe(true)
     expect(at.settings.rules).toEqual({})
