@@ -4,7 +4,7 @@ import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FileHasher } from '../src/checks/file-hash.ts'
-import { fingerprint, type FingerprintRequest, LIMITS, trackedFiles } from '../src/checks/fingerprint.ts'
+import { fingerprint, type FingerprintRequest, LIMITS } from '../src/checks/fingerprint.ts'
 import { runCommand } from '../src/checks/run-command.ts'
 import { redactor } from '../src/domain/redact.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
@@ -46,9 +46,7 @@ async function measured(files: number): Promise<readonly Line[]> {
   // Hashes of files that changed within the last two seconds are not cached.
   await sleep(2_500)
   git(root, 'status', '--porcelain')
-  const plain: FingerprintRequest = { root, git: { program, path: PATH }, exclude: [], limits: LIMITS }
-  // As the checks of a plan do: compares with the files tracked at confirmation, to find files that are ignored since.
-  const request = { ...plain, since: trackedFiles(plain) }
+  const request: FingerprintRequest = { root, git: { program, path: PATH }, exclude: [], limits: LIMITS }
   const hasher = new FileHasher()
   const found = fingerprint(request, hasher)
   const timed = (work: () => unknown): Promise<number> => {

@@ -10,8 +10,8 @@ const SETUPS: readonly Setup[] = [
   { name: 'checks and the believing judge', checks: true, judge: 'everything' },
   { name: 'checks and the doubting judge', checks: true, judge: 'nothing' },
 ]
-/** Each rule with checks alone: what it misses, and how often it asks a person. */
-const RULES: readonly Rule[] = ['inference', 'scopes', 'folders']
+/** With scopes and without, checks alone: what ends as proven and is not done, and how often a person is asked. */
+const RULES: readonly Rule[] = ['scopes', 'folders']
 /** Workers in parallel: they mostly wait for processes. */
 const AT_ONCE = 3
 
@@ -24,8 +24,8 @@ const ruled = await allTrials(
 )
 printEnds(trials, SETUPS)
 const isTrue = printTruth(trials, SETUPS)
-printRules(ruled, RULES)
-process.exitCode = isCheap && isTrue ? 0 : 1
+const isAsGood = printRules(ruled, RULES)
+process.exitCode = isCheap && isTrue && isAsGood ? 0 : 1
 
 async function allTrials(setups: readonly Setup[], workers: typeof WORKERS): Promise<readonly Trial[]> {
   const todo = setups.flatMap(setup => workers.map(worker => ({ worker, setup })))

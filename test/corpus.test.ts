@@ -47,7 +47,7 @@ const TYPES: Record<EventType, true> = {
   check_handed_back: true,
   check_ran: true,
   baseline_taken: true,
-  guard_accepted: true,
+  changes_accepted: true,
   check_ticked: true,
   evidence_added: true,
   review_panel_opened: true,

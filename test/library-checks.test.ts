@@ -135,14 +135,17 @@ describe('checks in the process of the library', () => {
     await chat.runCheck(1, command?.id ?? '')
     expect((await seen(chat, 'check_ran', 2)).at(-1)).toMatchObject({ why: 'person', result: 'failed' })
     expect(await chat.tickCheck(1, look?.id ?? '')).toMatchObject({ checks: [{}, { state: 'passed' }] })
-    // The check itself is a file that it names, and so is guarded.
+    // The check itself is a file that it names, and so is protected.
     workspace.write('check.sh', 'exit 0\n')
     const claim = (): Promise<unknown> => turn.call('update', CLAIM)
     await claim()
     await claim()
     const [cheated] = await chat.tasks()
-    expect(cheated).toMatchObject({ standing: 'reported', checks: [{ guarded: ['check.sh'] }, {}] })
-    expect(await chat.acceptGuards(1, ['check.sh'])).toMatchObject({ standing: 'proven' })
+    expect(cheated).toMatchObject({
+      standing: 'reported',
+      checks: [{ changes: [{ path: 'check.sh', is: 'protected' }] }, {}],
+    })
+    expect(await chat.acceptChanges(1, ['check.sh'])).toMatchObject({ standing: 'proven' })
     await expect(chat.runCheck(1, 'nope')).rejects.toMatchObject({ code: 'check_not_found' })
     await expect(chat.stopCheck(1, look?.id ?? '')).resolves.toMatchObject({ number: 1 })
   })
@@ -343,14 +346,14 @@ describe('a check of the whole plan', () => {
     const refused = (text: RegExp) => ({ error: expect.stringMatching(text), remaining: 1 })
     expect(await claims(1)).toEqual({ ...refused(/fails with exit code 1/), next: '1 Look' })
     workspace.script('lint', 'exit 0')
-    expect(await claims(2)).toMatchObject(refused(/lint changed since the plan was confirmed/))
+    expect(await claims(2)).toMatchObject(refused(/lint changed outside the scopes of the plan/))
     // Nor is it one in another turn, which finds it as it is now.
-    expect(await claims(3, chat.turn('turn-2'))).toMatchObject(refused(/lint changed since the plan was confirmed/))
+    expect(await claims(3, chat.turn('turn-2'))).toMatchObject(refused(/lint changed outside the scopes of the plan/))
     rmSync(join(workspace.path, 'lint'))
     expect(await claims(4)).toMatchObject(refused(/could not be run: The program .\/lint was not found/))
     workspace.script('lint', 'exit 0')
     await claims(5)
-    await chat.acceptGuards(1, ['lint'])
+    await chat.acceptChanges(1, ['lint'])
     expect(await claims(6)).toEqual({ next: null, remaining: 0 })
   })
 

@@ -45,7 +45,7 @@ beforeAll(async () => {
     at('failing'),
     { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', host: { review: false }, workspace, done_checks: [lint] },
     { type: 'edit_tasks', by: 'model', turn_id: 't1', create: [{ id: 'task-3', title: 'A' }] },
-    { type: 'take_baseline', turn_id: 't1', plan_id: 't1', covers: [], files: {} },
+    { type: 'take_baseline', turn_id: 't1', plan_id: 't1', record: null },
     { type: 'edit_tasks', by: 'person', change: [{ task: 'task-3', fields: { status: 'completed', outcome: 'x' } }] },
     { type: 'start_check', ...last, why: 'final' },
     { type: 'end_check', ...last, outcome: { result: 'failed', duration_ms: 1, exit: 1 } },

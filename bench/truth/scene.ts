@@ -21,7 +21,6 @@ import { toolsets } from '../../src/toolsets/index.ts'
 import { withChecks } from '../../src/toolsets/toolset.ts'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import { git } from '../../test/support/repository.ts'
-import { scoped } from './scoped.ts'
 import { judgeThat, type Belief } from './judge.ts'
 
 export interface Setup {
@@ -29,11 +28,11 @@ export interface Setup {
   /** Whether the person approves the checks. Unapproved checks never run. */
   readonly checks: boolean
   readonly judge?: Belief
-  /** What decides which changes a person must accept: the inference of guarded files, scopes, or work folders. */
+  /** Whether the person gives each step a scope, or leaves it to the work folders. Default: `scopes`. */
   readonly rule?: Rule
 }
 
-export type Rule = 'inference' | 'scopes' | 'folders'
+export type Rule = 'scopes' | 'folders'
 
 export interface Row {
   readonly title: string
@@ -103,9 +102,7 @@ export class Scene {
       git(folder, 'commit', '-q', '-m', 'start')
     }
     const redact = redactor()
-    const { rule = 'inference', scope = ['src/**'] } = setup
-    const Kind = rule === 'inference' ? TimedWorkspaces : scoped(TimedWorkspaces, rule === 'scopes' ? scope : undefined)
-    const workspaces = new Kind({
+    const workspaces = new TimedWorkspaces({
       workspaces: [{ machine: 'here', path: folder }],
       machine: () => 'here',
       environment: { ...process.env, PATH: [...inFolder(folder, setup.path), process.env['PATH']].join(delimiter) },
@@ -130,7 +127,7 @@ export class Scene {
       })
     const runner = new Worker({ door, workspaces, judge, onError: error => console.error(error) })
     runner.start()
-    return new Scene(root, setup, door, runner, workspaces instanceof TimedWorkspaces ? workspaces.took : [])
+    return new Scene(root, setup, door, runner, workspaces.took)
   }
 
   /** Calls a tool as an agent elsewhere does, and waits for the answer. */
@@ -158,9 +155,10 @@ export class Scene {
     return this.call('update', { id: number, outcome })
   }
 
-  /** The person lets a task change these files, which reruns its checks. */
-  async allows(scope: readonly string[], number = 1): Promise<void> {
-    const change = [{ task: number, fields: { scope } }]
+  /** The person lets a task change these files too, which reruns its checks. */
+  async allows(files: readonly string[], number = 1): Promise<void> {
+    const { scope = [] } = await this.task(number)
+    const change = [{ task: number, fields: { scope: [...scope, ...files] } }]
     await this.door.run(REF, { type: 'edit_tasks', by: 'person', change })
     await this.#until(({ requests }) => requests.length === 0)
     // An edit fences, so the worker reads the plan.
@@ -249,12 +247,20 @@ export class Scene {
 
   async #confirm(rows: readonly Row[]): Promise<void> {
     const review = await this.#pendingReview()
+    const { rule = 'scopes', scope: given = ['src/**'] } = this.#setup
     const drafts = (await this.state()).reviews.get(review)?.draft_tasks ?? []
     const tasks = drafts.map(({ title, checks = [] }, draft_index) => {
       const written = this.#setup.checks ? rows[draft_index]?.checks : undefined
       const approve = this.#setup.checks && !written ? checks.map(({ hash }) => hash) : []
-      const { scope } = rows[draft_index] ?? {}
-      return { draft_index, title, approve, scope, ...(written ? { checks: written } : {}) }
+      const own = rows[draft_index]?.scope ?? []
+      const scope = rule === 'scopes' ? [...given, ...own] : own
+      return {
+        draft_index,
+        title,
+        approve,
+        ...(scope.length > 0 ? { scope } : {}),
+        ...(written ? { checks: written } : {}),
+      }
     })
     await this.door.reviews.decide(REF.tenant, review, { action: 'confirm', tasks }, 'http')
   }

@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
-import { checkUnchanged } from './check-unchanged.ts'
 import { FileHasher } from './file-hash.ts'
 import { filesOf, type FilesRequest, hashFiles } from './files.ts'
 import { LIMITS } from './fingerprint.ts'
@@ -80,33 +79,5 @@ describe('the files that globs match', () => {
     expect(hashed(scene, ['*'], { limits: { files: 30, bytes: 299 } })).toBeUndefined()
     expect(hashed(scene, ['1.txt'], { limits: { files: 3, bytes: 300 } })?.size).toBe(1)
     expect(hashed(scene, ['1.txt'], { limits: { files: 2, bytes: 300 } })).toBeUndefined()
-  })
-})
-
-describe('a check that files are unchanged', () => {
-  const check = { kind: 'unchanged', paths: ['src/**', 'a.txt'] } as const
-
-  it('[CR16] passes while its files are what they were, whatever else changes', () => {
-    const scene = checkScene()
-    scene.write('src/a', 'a')
-    const baseline = hashed(scene, ['**'])
-    scene.write('other', 'x')
-    expect(checkUnchanged(check, baseline, hashed(scene, ['**']))).toEqual({ result: 'passed' })
-    scene.write('src/a', 'A')
-    scene.write('a.txt', 'new')
-    expect(checkUnchanged(check, baseline, hashed(scene, ['**']))).toEqual({
-      result: 'failed',
-      reason: 'Changed: a.txt, src/a.',
-    })
-    rmSync(join(scene.folder, 'src'), { recursive: true })
-    for (let at = 0; at < 9; at += 1) scene.write(`src/${at}`, 'x')
-    expect(checkUnchanged(check, baseline, hashed(scene, ['**'])).reason).toBe(
-      'Changed: a.txt, src/0, src/1, src/2, src/3 and 6 more.',
-    )
-  })
-
-  it('[CR16] says nothing without something to compare', () => {
-    expect(checkUnchanged(check, undefined, new Map())).toMatchObject({ result: 'inconclusive' })
-    expect(checkUnchanged(check, new Map(), undefined)).toMatchObject({ result: 'inconclusive' })
   })
 })

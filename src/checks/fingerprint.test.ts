@@ -6,8 +6,8 @@ import { inLongRun } from '../../test/support/children.ts'
 import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
-import { fingerprint, type FingerprintRequest, LIMITS, type Limits, PLAIN_LIMITS, trackedFiles } from './fingerprint.ts'
-import type { Program, TrackedFiles } from '../domain/check.ts'
+import { fingerprint, type FingerprintRequest, LIMITS, type Limits, PLAIN_LIMITS } from './fingerprint.ts'
+import type { Program } from '../domain/check.ts'
 import { findProgram } from './program.ts'
 
 function repository(): CheckScene {
@@ -22,18 +22,17 @@ function repository(): CheckScene {
 }
 
 interface Options {
-  readonly since?: TrackedFiles | null | undefined
   readonly also?: readonly string[]
   readonly hasher?: FileHasher
   readonly exclude?: readonly string[]
   readonly limits?: Partial<Limits>
 }
 
-function request(scene: CheckScene, { exclude = [], also, since, limits = {} }: Options = {}): FingerprintRequest {
+function request(scene: CheckScene, { exclude = [], also, limits = {} }: Options = {}): FingerprintRequest {
   const path = scene.env['PATH'] ?? ''
   const { path: program } = findProgram('git', { workspace: scene.workspace, cwd: '/', path }) as Program
   const root = scene.workspace.path
-  return { root, git: { program, path }, exclude, also, since, limits: { ...LIMITS, ...limits } }
+  return { root, git: { program, path }, exclude, also, limits: { ...LIMITS, ...limits } }
 }
 
 const taken = (scene: CheckScene, options: Options = {}) =>
@@ -156,79 +155,29 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     const scene = repository()
     scene.write('../outside/b.txt', 'b')
     scene.write('ignored/b.txt', 'b')
-    const since = trackedFiles(request(scene))
     rmSync(join(scene.folder, link), { recursive: true })
     symlinkSync(target, join(scene.folder, link))
-    expect(taken(scene, { since })).toBeUndefined()
+    expect(taken(scene)).toBeUndefined()
     scene.write('.git/info/exclude', `${link}\n`)
-    expect(taken(scene, { since })).toBeUndefined()
+    expect(taken(scene)).toBeUndefined()
     git(scene.folder, 'rm', '-rq', '--cached', '.')
-    expect(taken(scene, { since })).toBeUndefined()
+    expect(taken(scene, { also: ['a.txt', 'src/b.txt'] })).toBeUndefined()
   })
 
-  it.each(['.git/info/exclude', '.gitignore', 'src/.gitignore'])(
-    '[CR19] is none if git is made to ignore a file of the confirmation, in %s',
-    rules => {
-      const scene = repository()
-      scene.write('src/new.txt', 'n')
-      const since = trackedFiles(request(scene))
-      expect(since).toEqual({ commit: expect.stringMatching(/^[0-9a-f]{40}$/), others: ['src/new.txt'] })
-      const before = taken(scene)
-      expect(taken(scene, { since })).toBe(before)
-      scene.write(rules, rules.startsWith('src') ? '*\n' : 'ignored/\nsrc\n')
-      const own = taken(scene)
-      expect(taken(scene, { since })).toBeUndefined()
-      rmSync(join(scene.folder, 'src/new.txt'))
-      // What is still in the index is seen.
-      expect(taken(scene, { since })).toBe(taken(scene))
-      git(scene.folder, 'rm', '-rq', '--cached', 'src')
-      expect(taken(scene, { since })).toBeUndefined()
-      git(scene.folder, 'commit', '-qam', 'two')
-      expect(taken(scene, { since })).toBeUndefined()
-      expect(own).toBeDefined()
-      // Deleted, it is not hidden.
-      rmSync(join(scene.folder, 'src/b.txt'))
-      expect(taken(scene, { since })).toBe(taken(scene))
-    },
-  )
-
-  it('[CR19] is none if the commit of the confirmation is gone or replaced, or was not known', () => {
+  it('[CR19] sees files that git is made to ignore, if they are named', () => {
     const scene = repository()
-    const since = trackedFiles(request(scene))
-    scene.write('a.txt', 'A')
-    expect(taken(scene, { since })).toBe(taken(scene))
-    expect(taken(scene, { since: null })).toBeUndefined()
-    expect(taken(scene, { since: { commit: 'a'.repeat(40), others: [] } })).toBeUndefined()
-    expect(taken(scene, { since: { commit: '--output=x', others: [] } })).toBeUndefined()
-    git(scene.folder, 'rm', '-q', '--cached', 'src/b.txt')
-    scene.write('.git/info/exclude', 'src\n')
-    git(scene.folder, 'commit', '-qm', 'two')
-    git(scene.folder, 'replace', since?.commit ?? '', 'HEAD')
-    expect(taken(scene, { since })).toBeUndefined()
+    scene.write('src/new.txt', 'n')
+    const also = ['src/new.txt']
+    scene.write('.git/info/exclude', 'src/new.txt\n')
+    const before = taken(scene, { also })
+    scene.write('src/new.txt', 'N')
+    expect(taken(scene, { also })).not.toBe(before)
   })
 
-  it('[CR19] what it covers is known of a part of a repository, and of one without a commit; above a limit it is not', () => {
-    const scene = repository()
-    const part = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'src') } }
-    const since = trackedFiles(request(part))
-    git(scene.folder, 'rm', '-q', '--cached', 'src/b.txt')
-    scene.write('src/c.txt', 'c')
-    scene.write('.git/info/exclude', 'src/b.txt\n')
-    expect(taken(part)).toBeDefined()
-    expect(taken(part, { since })).toBeUndefined()
-    const bare = checkScene()
-    git(bare.folder, 'init', '-q')
-    bare.write('a.txt', 'a')
-    expect(trackedFiles(request(bare))).toEqual({ others: ['a.txt'] })
-    bare.write('b.txt', 'b')
-    expect(trackedFiles(request(bare, { limits: { files: 19 } }))).toBeUndefined()
-  })
-
-  it('[CR19] is none in an empty folder, and where git cannot tell', () => {
-    expect(taken(checkScene())).toBeUndefined()
+  it('[CR19] is none where git cannot tell', () => {
     const empty = checkScene()
     git(empty.folder, 'init', '-q')
-    expect(taken(empty)).toBeUndefined()
+    expect(taken(empty)).toBeDefined()
     const damaged = repository()
     writeFileSync(join(damaged.folder, '.git/index'), 'x')
     expect(taken(damaged)).toBeUndefined()
@@ -238,9 +187,8 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     const scene = repository()
     scene.write('ignored/x', 'x')
     const ignored = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'ignored') } }
-    const before = taken(ignored, { since: null })
+    const before = taken(ignored)
     expect(before).toBeDefined()
-    expect(trackedFiles(request(ignored))).toBeUndefined()
     git(scene.folder, 'add', '-f', 'ignored/x')
     expect(taken(ignored)).toBe(before)
     scene.write('ignored/y', 'y')
@@ -336,7 +284,7 @@ describe('a fingerprint without git', () => {
   }
   const without = (scene: CheckScene, { exclude = [], limits = {}, hasher = new FileHasher() }: Options = {}) => {
     const root = scene.workspace.path
-    return fingerprint({ root, git: undefined, exclude, since: null, limits: { ...LIMITS, ...limits } }, hasher)
+    return fingerprint({ root, git: undefined, exclude, limits: { ...LIMITS, ...limits } }, hasher)
   }
 
   it('[CR35] changes with every file and link, in any folder', () => {

@@ -3,16 +3,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
-import { DEFAULT_PROTECT, type RunnableCheck, type RunnableSpec } from '../domain/check.ts'
+import type { RunnableCheck, RunnableSpec } from '../domain/check.ts'
 import { redactor } from '../domain/redact.ts'
 import { approvalHash } from './hash.ts'
-import { lookAt } from './look.ts'
-import { type CheckOptions, runCheck } from './run-check.ts'
+import { type CheckOptions, recordFiles, runCheck } from './run-check.ts'
 
 const options = (scene: CheckScene, more: Partial<CheckOptions> = {}): CheckOptions => ({
   ...scene,
   dataFolder: join(scene.folder, 'data'),
-  protect: DEFAULT_PROTECT,
+  protect: [],
   redact: redactor(),
   ...more,
 })
@@ -26,12 +25,10 @@ const approved = <S extends RunnableSpec>(scene: CheckScene, spec: S): S & Pick<
 describe('a run of a check', () => {
   it('[CR22] has a result, how long it took, and what it was about', async () => {
     const scene = checkScene()
-    scene.write('package.json', '{}')
     scene.script('check.sh', 'echo hi; exit 1')
     const run = await runCheck(approved(scene, { kind: 'command', run: ['./check.sh'] }), options(scene))
     expect(run).toMatchObject({ result: 'failed', exit: 1, tail: 'hi\n', duration_ms: expect.any(Number) })
-    expect(Object.keys(run.files ?? {})).toEqual(['check.sh', 'package.json'])
-    expect(run).not.toHaveProperty('guarded')
+    expect(run).not.toHaveProperty('changes')
     expect(run.fingerprint).toMatch(/^[0-9a-f]{64}$/)
     scene.write('../outside', 'x')
     symlinkSync('../outside', join(scene.folder, 'link'))
@@ -40,56 +37,92 @@ describe('a run of a check', () => {
     )
   })
 
-  it('[CR22] names the guarded files that differ from the baseline', async () => {
+  it('[CR22] compares the files with the record of the plan, for each task', async () => {
     const scene = checkScene()
     scene.write('a.test.js', 'one')
-    const check = approved(scene, { kind: 'file', path: 'a.test.js' })
-    const other = approved(scene, { kind: 'file', path: 'b' })
-    const { files: baseline } = await runCheck(check, options(scene))
+    const check = approved(scene, { kind: 'file', path: 'b' })
+    const record = await recordFiles([check], options(scene))
     scene.write('a.test.js', 'two')
-    expect(await runCheck(check, options(scene, { baseline }))).toMatchObject({ result: 'passed', guarded: [] })
-    expect(await runCheck(other, options(scene, { baseline }))).toMatchObject({ guarded: ['a.test.js'] })
+    scene.write('notes.txt', 'two')
+    const scopes = [{ isApproved: false }, { globs: ['*.test.js'], isApproved: true }].map(each => ({
+      own: [each],
+      begun: [each],
+    }))
+    const { changes } = await runCheck(check, options(scene, { records: [record, record], scopes }))
+    expect(changes?.map(each => each.map(({ path, is }) => [path, is]))).toEqual([
+      [
+        ['a.test.js', 'protected'],
+        ['notes.txt', 'outside'],
+      ],
+      [
+        ['a.test.js', 'own'],
+        ['notes.txt', 'outside'],
+      ],
+    ])
   })
 
-  it('[CR22] can be compared with one look at what all checks are about', async () => {
+  it('[CR22] without a record asks for everything once', async () => {
     const scene = checkScene()
-    for (const path of ['a.test.js', 'check.sh', 'src/a', 'other']) scene.script(path)
-    const command = approved(scene, { kind: 'command', run: ['./check.sh'] })
-    const unchanged = approved(scene, { kind: 'unchanged', paths: ['src/**'] })
-    const { files } = await lookAt([command, unchanged], options(scene))
-    expect([...(files?.keys() ?? [])]).toEqual(['a.test.js', 'check.sh', 'src/a'])
-    const compared = options(scene, { baseline: Object.fromEntries(files ?? []) })
-    expect(await runCheck(command, compared)).toMatchObject({ result: 'passed', guarded: [] })
-    expect(await runCheck(unchanged, compared)).toMatchObject({ result: 'passed', guarded: [] })
+    const check = approved(scene, { kind: 'file', path: 'b' })
+    const scopes = [{ own: [], begun: [] }]
+    for (const record of [null, 'gone']) {
+      const { changes } = await runCheck(check, options(scene, { records: [record], scopes }))
+      expect(changes).toEqual([
+        [expect.objectContaining({ is: 'protected', path: expect.stringMatching(/^any file/) })],
+      ])
+    }
   })
 
-  it('[CR22] tells nothing of files that are too many', async () => {
+  it('[CR22] records the files as a first run leaves them, and what it wrote; later approvals add files', async () => {
     const scene = checkScene()
-    for (const path of ['a.test.js', 'b.test.js']) scene.write(path, 'x')
-    const limits = { files: 1 }
-    const run = await runCheck(
-      approved(scene, { kind: 'file', path: 'a.test.js' }),
-      options(scene, { limits, baseline: {} }),
-    )
-    expect(run).toMatchObject({ result: 'passed' })
-    expect(run).not.toHaveProperty('files')
-    expect(run).not.toHaveProperty('guarded')
-    const unchanged = approved(scene, { kind: 'unchanged', paths: ['*'] })
-    expect(await runCheck(unchanged, options(scene, { limits, baseline: {} }))).toMatchObject({
-      result: 'inconclusive',
-    })
+    scene.script('check.sh', 'echo x >> out.txt')
+    const check = approved(scene, { kind: 'command', run: ['./check.sh'] })
+    const scopes = [{ own: [{ isApproved: false }], begun: [{ isApproved: false }] }]
+    const first = await runCheck(check, options(scene, { records: [], scopes, isFirst: true }))
+    expect(first.record).toEqual(expect.any(String))
+    const again = options(scene, { records: [first.record ?? null], scopes, checks: [check] })
+    expect(await runCheck(check, again)).toMatchObject({ changes: [[]] })
+    scene.write('.cache/x.txt', '1')
+    const other = approved(scene, { kind: 'command', run: ['cat', '.cache'] })
+    const added = await runCheck(other, { ...again, checks: [check, other] })
+    expect(added.record).toEqual(expect.any(String))
+    expect(added.record).not.toBe(first.record)
   })
 
-  it('[CR16] [CR22] compares unchanged files with what an earlier run saw', async () => {
+  it('[CR22] says that it is partial if the files are too many, and asks if even the protected ones are', async () => {
+    const scene = checkScene()
+    for (const path of ['a.test.js', 'b.txt', 'c.txt']) scene.write(path, 'x')
+    const check = approved(scene, { kind: 'file', path: 'c.txt' })
+    const scopes = [{ own: [{ isApproved: false }], begun: [{ isApproved: false }] }]
+    for (const [files, expected] of [
+      [2, { isPartial: true, changes: [[{ path: 'a.test.js', is: 'protected' }]] }],
+      [0, { isPartial: true, changes: [[{ path: 'more protected files than can be watched' }]] }],
+    ] as const) {
+      scene.write('a.test.js', 'x')
+      const more = { limits: { files }, scopes }
+      const record = await recordFiles([check], options(scene, more))
+      scene.write('a.test.js', 'two')
+      scene.write('b.txt', 'two')
+      expect(await runCheck(check, options(scene, { ...more, records: [record] }))).toMatchObject(expected)
+    }
+  })
+
+  it('[CR16] compares unchanged files with the record', async () => {
     const scene = checkScene()
     scene.write('src/a.js', 'one')
-    const check = approved(scene, { kind: 'unchanged', paths: ['src/**'] })
-    const first = await runCheck(check, options(scene))
-    expect(first).toMatchObject({ result: 'inconclusive', files: { 'src/a.js': expect.any(String) } })
-    const baseline = first.files
-    expect(await runCheck(check, options(scene, { baseline }))).toMatchObject({ result: 'passed' })
+    const check = approved(scene, { kind: 'unchanged', paths: ['src/**', 'a.txt'] })
+    expect(await runCheck(check, options(scene))).toMatchObject({ result: 'inconclusive' })
+    const record = await recordFiles([check], options(scene))
+    const compared = options(scene, { records: [record], scopes: [{ own: [], begun: [] }] })
+    scene.write('other', 'x')
+    expect(await runCheck(check, compared)).toMatchObject({ result: 'passed' })
     scene.write('src/a.js', 'two')
-    expect(await runCheck(check, options(scene, { baseline }))).toMatchObject({ result: 'failed' })
+    scene.write('a.txt', 'new')
+    expect(await runCheck(check, compared)).toMatchObject({ result: 'failed', reason: 'Changed: a.txt, src/a.js.' })
+    for (let at = 0; at < 6; at += 1) scene.write(`src/${at}`, 'x')
+    expect(await runCheck(check, compared)).toMatchObject({
+      reason: 'Changed: a.txt, src/0, src/1, src/2, src/3 and 3 more.',
+    })
   })
 
   it('[CR22] runs nothing but what was approved', async () => {

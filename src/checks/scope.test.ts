@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { RunnableSpec } from '../domain/check.ts'
 import { DEFAULT_PROTECT } from '../domain/check.ts'
-import { changesOutOfScope, PROTECTED, type ScopeFindings, type Scopes, type SeenFiles } from './scope.ts'
+import type { Scope, Scopes } from '../domain/scope.ts'
+import { changesOutOfScope, fromGit, NO_COVERS, partedScope, PROTECTED, type SeenFiles } from './scope.ts'
 
 const ROOT = '/work'
 const NODE_TEST: RunnableSpec = { kind: 'command', run: ['node', '--test'] }
@@ -21,27 +22,40 @@ interface Case {
   /** Changed during the run. */
   readonly touched?: readonly string[]
   readonly rules?: readonly string[]
+  readonly isPartial?: boolean
 }
 
-function found({ check = NODE_TEST, scopes, protect = [], written = [], ...files }: Case): ScopeFindings {
+/** The paths of the changes by what they are. */
+function found({ check = NODE_TEST, scopes, protect = [], written = [], isPartial = false, ...files }: Case) {
   const { changed = [], touched = [], rules } = files
   const all = [...changed, ...touched]
   const at = (version: (path: string) => string): Readonly<Record<string, string>> =>
     Object.fromEntries(all.map(path => [path, version(path)]))
-  const plan = { files: seen(at(() => 'first')).files, written: new Set(written) }
+  const record = { covers: NO_COVERS, listed: at(() => 'first'), watched: {}, written }
   const before = seen(
     at(path => (changed.includes(path) ? 'work' : 'first')),
     rules,
   )
-  const after = seen(at(path => (touched.includes(path) ? 'run' : 'work')))
-  const run = { before, after: touched.length > 0 ? after : before }
-  return changesOutOfScope(check, ROOT, protect, scopes ?? { own: undefined, begun: [undefined] }, plan, run)
+  const ran = seen(
+    at(path => (touched.includes(path) ? 'run' : 'work')),
+    rules,
+  )
+  const after = touched.length > 0 ? ran : before
+  const unscoped: Scopes = { own: [{ isApproved: false }], begun: [{ isApproved: false }] }
+  const changes = changesOutOfScope(
+    { check, root: ROOT, protect, before, after, isPartial },
+    record,
+    scopes ?? unscoped,
+  )
+  const kinds = Map.groupBy(changes, ({ is }) => is)
+  return Object.fromEntries([...kinds].map(([is, each]) => [is, each.map(({ path }) => path)]))
 }
 
-const NOTHING = { outside: [], own: [] }
+const NOTHING = {}
+const given = (globs: readonly string[]): Scope => ({ globs, isApproved: true })
 const scoped = (own: readonly string[], ...others: readonly (readonly string[])[]): Scopes => ({
-  own,
-  begun: [own, ...others],
+  own: [given(own)],
+  begun: [own, ...others].map(given),
 })
 
 it('protects at most 50 patterns', () => {
@@ -54,27 +68,36 @@ describe('a step without a scope', () => {
     'may change %s',
     path => expect(found({ changed: [path] })).toEqual(NOTHING),
   )
-  it.each(['index.js', 'tools/a.js', 'packages/a/check.js', 'src/a.test.js', 'test/data.json', 'package.json'])(
-    'may not change %s',
-    path => expect(found({ changed: [path] })).toEqual({ outside: [path], own: [] }),
+  it.each(['index.js', 'tools/a.js', 'packages/a/check.js'])('may not change %s', path =>
+    expect(found({ changed: [path] })).toEqual({ outside: [path] }),
   )
+  it.each(['src/a.test.js', 'test/data.json', 'package.json'])('may not change %s, which is protected', path =>
+    expect(found({ changed: [path] })).toEqual({ protected: [path] }),
+  )
+  it('and a scope that no person approved only narrow it', () => {
+    const scope: Scope = { globs: ['src/a/**', 'tools/**', 'test/**'], isApproved: false }
+    const scopes = { own: [scope], begun: [scope] }
+    const changed = ['src/a/x.js', 'src/b/x.js', 'test/x.js', 'tools/x.js']
+    expect(found({ scopes, changed })).toEqual({ outside: ['src/b/x.js', 'tools/x.js'], protected: ['test/x.js'] })
+  })
 })
 
 describe('a step with a scope', () => {
   it('may change what is in it, and what is in the scope of another step that has begun', () => {
     const scopes = scoped(['src/a/**'], ['src/b/**'])
     expect(found({ scopes, changed: ['src/a/x.js', 'src/b/x.js'] })).toEqual(NOTHING)
-    expect(found({ scopes, changed: ['src/c/x.js'] })).toEqual({ outside: ['src/c/x.js'], own: [] })
+    expect(found({ scopes, changed: ['src/c/x.js'] })).toEqual({ outside: ['src/c/x.js'] })
   })
 
   it('that changed its own tests is told apart', () => {
     const scopes = scoped(['src/**', 'test/**'])
-    expect(found({ scopes, changed: ['src/x.js', 'test/x.js'] })).toEqual({ outside: [], own: ['test/x.js'] })
+    expect(found({ scopes, changed: ['src/x.js', 'test/x.js'] })).toEqual({ own: ['test/x.js'] })
+    expect(found({ scopes: { ...scopes, isOfPlan: true }, changed: ['test/x.js'] })).toEqual(NOTHING)
   })
 
   it('may not change protected files that only another step may change', () => {
     const scopes = scoped(['src/**'], ['test/**'])
-    expect(found({ scopes, changed: ['test/x.js'] })).toEqual({ outside: ['test/x.js'], own: [] })
+    expect(found({ scopes, changed: ['test/x.js'] })).toEqual({ protected: ['test/x.js'] })
   })
 })
 
@@ -82,7 +105,7 @@ describe('the words of a command', () => {
   const check: RunnableSpec = { kind: 'command', run: ['node', 'tools/check.js', 'src', 'cases', '--out=src/out.json'] }
 
   it.each(['tools/check.js', 'cases/a.txt', 'src/out.json'])('%s is protected, as a file or in a folder', path => {
-    expect(found({ check, changed: [path] }).outside).toEqual([path])
+    expect(found({ check, changed: [path] })).toEqual({ protected: [path] })
   })
 
   it('a folder of work is the work itself', () => {
@@ -100,7 +123,8 @@ describe('the words of a command', () => {
 
   it('the programs of the package that it runs in are protected', () => {
     const inApp: RunnableSpec = { kind: 'command', run: ['npm', 'test'], cwd: 'app' }
-    expect(found({ check: inApp, changed: ['app/node_modules/.bin/x'] }).outside).toEqual(['app/node_modules/.bin/x'])
+    const path = 'app/node_modules/.bin/x'
+    expect(found({ check: inApp, changed: [path] })).toEqual({ protected: [path] })
   })
 })
 
@@ -112,11 +136,11 @@ describe('what the first runs wrote', () => {
   })
 
   it('others may change only where it is not protected', () => {
-    expect(found({ written, changed: written })).toEqual({ outside: ['test/record.txt'], own: [] })
+    expect(found({ written, changed: written })).toEqual({ protected: ['test/record.txt'] })
   })
 
   it('anything else that a run writes is out of scope', () => {
-    expect(found({ touched: ['out.txt'] })).toEqual({ outside: ['out.txt'], own: [] })
+    expect(found({ touched: ['out.txt'] })).toEqual({ outside: ['out.txt'] })
   })
 })
 
@@ -127,9 +151,49 @@ it('a check of files is about them', () => {
 
 it('a .gitignore counts only where it hides protected files', () => {
   expect(found({ changed: ['dist/.gitignore'] })).toEqual(NOTHING)
-  expect(found({ changed: ['dist/.gitignore'], rules: ['dist/.gitignore'] }).outside).toEqual(['dist/.gitignore'])
+  const path = 'dist/.gitignore'
+  expect(found({ changed: [path], rules: [path] })).toEqual({ protected: [path] })
 })
 
 it('what the settings protect is protected', () => {
-  expect(found({ protect: ['src/schema/**'], changed: ['src/schema/a.sql'] }).outside).toEqual(['src/schema/a.sql'])
+  const path = 'src/schema/a.sql'
+  expect(found({ protect: ['src/schema/**'], changed: [path] })).toEqual({ protected: [path] })
+})
+
+it('with too many files only protected ones are told', () => {
+  expect(found({ isPartial: true, changed: ['notes.txt', 'test/x.js'] })).toEqual({ protected: ['test/x.js'] })
+})
+
+it('files as a newer commit has them are one change; protected ones stay apart', () => {
+  const changes = [
+    { path: 'a', is: 'outside', hash: '1' },
+    { path: 'b', is: 'outside' },
+    { path: 'test/c', is: 'protected', hash: '3' },
+  ] as const
+  const [own, kept, git] = fromGit(changes, 'c0ffee', ({ path }) => path !== 'b')
+  expect([own, kept]).toEqual([changes[1], changes[2]])
+  expect(git).toMatchObject({ path: 'git:c0ffee', is: 'git', files: 1, hash: expect.any(String) })
+  expect(fromGit(changes, 'c0ffee', () => false)).toBe(changes)
+})
+
+describe('a glob that a model proposes needs a word of its own if it', () => {
+  const check: RunnableSpec = { kind: 'command', run: ['node', 'tools/check.js', 'src/cases'] }
+  it.each<[string, readonly string[]]>([
+    ['names every file', ['**', '**/*', '*']],
+    ['names protected files', ['test/**', '**/*.test.ts', 'package.json', '*.json', 'src/{a,b}.test.js', '**/tests/*']],
+    ['names a word of its check', ['tools/**', 'tools/check.js', 'src/cases', '**/*.js']],
+    ['names what the settings protect', ['src/schema/**', 'src/**/a.sql']],
+  ])('%s', (_, globs) => {
+    expect(partedScope(globs, check, ROOT, ['src/schema/a.sql'])).toEqual({ asks_scope: globs })
+  })
+
+  it('and not otherwise', () => {
+    const globs = ['src/auth/**', 'lib/**/*.ts', 'CHANGELOG.md', 'docs/**']
+    expect(partedScope(globs, check, ROOT, [])).toEqual({ scope: globs })
+    expect(partedScope(['src/**', 'test/**'], undefined, ROOT, [])).toEqual({
+      scope: ['src/**'],
+      asks_scope: ['test/**'],
+    })
+    expect(partedScope([], check, ROOT, [])).toEqual({})
+  })
 })

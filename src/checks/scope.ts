@@ -143,7 +143,7 @@ function matchesAny(lists: readonly (readonly string[])[]): (path: string) => bo
 }
 
 /** Words of a command that may be files or folders of the workspace, except those that its program only reads. */
-function wordsOf(check: WithPrograms<RunnableSpec>, root: string): readonly string[] {
+function wordsOf(check: WithPrograms, root: string): readonly string[] {
   if (check.kind !== 'command') return []
   const cwd = resolve(root, check.cwd ?? '.')
   const [program = '', ...words] = partedWords(check.run).decides
@@ -163,6 +163,31 @@ function isNamedBy(words: readonly string[]): (path: string) => boolean {
   const folders = words.filter(word => !isWork(`${word}/file`))
   return path =>
     words.some(word => path === word || path === asFolder(word)) || folders.some(word => path.startsWith(`${word}/`))
+}
+
+/**
+ * The globs of a model's row, apart from those that name protected files or words of its check. A glob names a file if
+ * it is about that file: `src/**` names no test, although there may be tests in `src`.
+ */
+export function partedScope(
+  globs: readonly string[],
+  check: WithPrograms | undefined,
+  root: string,
+  protect: readonly string[],
+): { readonly scope?: readonly string[]; readonly asks_scope?: readonly string[] } {
+  const table = [...PROTECTED, ...protect]
+  const isProtected = globsOf(table).matches
+  const named = [...table.flatMap(samplesOf), ...(check ? wordsOf(check, root) : [])]
+  const asks = globs.filter(glob => samplesOf(glob).some(isProtected) || named.some(globsOf([glob]).matches))
+  const scope = globs.filter(glob => !asks.includes(glob))
+  return { ...(scope.length > 0 ? { scope } : {}), ...(asks.length > 0 ? { asks_scope: asks } : {}) }
+}
+
+/** Paths that a glob is about: one for each alternative, without the folders that `**` stands for. */
+function samplesOf(glob: string): readonly string[] {
+  const [, before = '', choices, after = ''] = /^(.*?)\{([^{}]*)\}(.*)$/s.exec(glob) ?? []
+  if (choices !== undefined) return choices.split(',').flatMap(each => samplesOf(before + each + after))
+  return [glob.replaceAll('**/', '').replaceAll(/\*+|\?|\[[^\]]*\]/g, 'x')]
 }
 
 /** Files that a check tests; it passes or fails by them. */

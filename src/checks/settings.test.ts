@@ -10,7 +10,7 @@ it.each<[Partial<CheckSettings>, string]>([
   [{ wrap: [''] }, 'checks.wrap must begin with a program.'],
   [{ env: { 'A=B': 'x' } }, 'checks.env: "A=B" is not the name of a variable.'],
   [{ env: { '': 'x' } }, 'checks.env: "" is not the name of a variable.'],
-  [{ protect: ['../x'] }, 'checks.protect must be a path inside the workspace'],
+  [{ protect: ['../x'] }, 'checks.protect[0] must be a path inside the workspace'],
 ])('[CR25] %j: %s', (given, problem) => {
   expect(problemIn(settings(given))).toContain(problem)
 })

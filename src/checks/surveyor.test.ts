@@ -1,33 +1,38 @@
+import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { checkScene } from '../../test/support/check-scene.ts'
 import { LIMITS } from './fingerprint.ts'
-import type { SurveyRequest } from './survey.ts'
-import { surveyed } from './surveyor.ts'
+import { NO_COVERS } from './scope.ts'
+import type { LookRequest } from './survey.ts'
+import { looked } from './surveyor.ts'
 
-const request = (root: string): SurveyRequest => ({
+const request = (root: string): LookRequest => ({
   root,
   git: undefined,
-  besides: 'fingerprint',
-  globs: ['**'],
-  paths: [],
-  named: [],
+  protect: [],
+  covers: NO_COVERS,
+  records: [],
+  recordFolder: join(root, '../files'),
   exclude: [],
   limits: LIMITS,
 })
 
-it('[CR21] surveys of several workspaces at once do not mix', async () => {
+it('[CR21] looks at several workspaces at once do not mix', async () => {
   const folders = Array.from({ length: 5 }, (_, index) => {
     const scene = checkScene()
     scene.write(`${index}.txt`, 'x')
     return scene.folder
   })
-  const found = await Promise.all(folders.map(folder => surveyed(request(folder))))
-  expect(found.map(({ files }) => [...(files?.keys() ?? [])])).toEqual(folders.map((_, index) => [`${index}.txt`]))
+  const alone = []
+  for (const folder of folders) alone.push((await looked(request(folder))).fingerprint)
+  const found = await Promise.all(folders.map(folder => looked(request(folder))))
+  expect(found.map(({ fingerprint }) => fingerprint)).toEqual(alone)
+  expect(new Set(alone)).toHaveLength(5)
 })
 
-it('[CR21] a survey that kills the worker is an error, and the next one gets another', async () => {
+it('[CR21] a look that kills the worker is an error, and the next one gets another', async () => {
   const { folder } = checkScene()
-  const bad = { ...request(folder), globs: [undefined as unknown as string] }
-  await expect(surveyed(bad)).rejects.toThrow()
-  expect(await surveyed(request(folder))).toMatchObject({ fingerprint: undefined, files: new Map() })
+  const bad = { ...request(folder), protect: [undefined as unknown as string] }
+  await expect(looked(bad)).rejects.toThrow()
+  expect(await looked(request(folder))).toMatchObject({ fingerprint: expect.any(String) })
 })

@@ -57,6 +57,8 @@ export type NewTask = SomeFields & {
   readonly id: string
   /** Hashes of its checks that the configuration allows. */
   readonly allowed?: readonly string[] | undefined
+  /** Globs beyond its `scope` that name files which decide its checks. They count once a person adds them to it. */
+  readonly asks_scope?: readonly string[] | undefined
 }
 
 export interface TaskChange {

@@ -17,14 +17,15 @@ it('[CM19] the programs of packages are one entry for each folder, in their plac
 })
 
 it('[CM19] the reason of a task counts them, and its check names them all', () => {
-  const guarded = Array.from({ length: 57 }, (_, index) => `${BIN}/p${index}`)
+  const changes = Array.from(
+    { length: 57 },
+    (_, index) => ({ path: `${BIN}/p${index}`, is: 'protected', hash: '1' }) as const,
+  )
   const plan = new Plan(approved('A', NPM), { title: 'B' })
   plan.runs('failed')
   plan.claims(1)
-  plan.runs('passed', { guarded, guard: 'g1' })
+  plan.runs('passed', { changes })
   plan.resumes(1)
-  expect(plan.standing(1)?.reasons).toContain(
-    'npm test: proves nothing until a person accepts node_modules/.bin (57 files)',
-  )
-  expect(taskOnWire(plan.state, plan.task(1)).checks?.[0]?.guarded).toEqual(guarded)
+  expect(plan.standing(1)?.reasons).toContain('npm test: changed outside its scope: node_modules/.bin (57 files)')
+  expect(taskOnWire(plan.state, plan.task(1)).checks?.[0]?.changes).toEqual(changes)
 })

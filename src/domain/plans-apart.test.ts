@@ -5,7 +5,8 @@ import { nextRun } from './check-runs.ts'
 import { planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 
-const TESTS = { guarded: ['test/a.test.js'], guard: 'g1' }
+const PATH = 'test/a.test.js'
+const TESTS = { changes: [{ path: PATH, is: 'protected', hash: 'g1' }] } as const
 const standings = (plan: Plan, ...numbers: readonly number[]) => numbers.map(each => plan.standing(each)?.standing)
 
 /** Claims a task in a turn, with this result of its run, on these files. */
@@ -26,18 +27,18 @@ function another(plan: Plan, result: CheckResult, more: object = {}): void {
 }
 
 describe('the runs of another plan with the same check', () => {
-  it('[CM12] do not free a task of its changed guarded files: they were compared with another confirmation', () => {
+  it('[CM12] do not free a task of its changes: they were compared with another confirmation', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     claim(plan, 1, 'passed', TESTS as object)
     expect(standings(plan, 1)).toEqual(['reported'])
     another(plan, 'passed')
-    expect(plan.standing(1)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
-    plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+    expect(plan.standing(1)?.reasons).toContain('npm test: changed outside its scope: test/a.test.js')
+    plan.run({ type: 'accept_changes', task: 1, paths: [PATH] })
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CM12] do not take a proof away, though guarded files changed for that plan', () => {
+  it('[CM12] do not take a proof away, though files changed for that plan', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     claim(plan, 1, 'passed')
@@ -90,7 +91,7 @@ describe('a run for one task of a plan', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
     claim(plan, 2, 'passed', { ...TESTS, others: [] } as object)
     expect(standings(plan, 1, 2)).toEqual(['proven', 'reported'])
-    expect(plan.standing(2)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
+    expect(plan.standing(2)?.reasons).toContain('npm test: changed outside its scope: test/a.test.js')
   })
 })
 
@@ -120,7 +121,7 @@ describe('a claim that cannot be proven', () => {
       const plan = new Plan(approved('A', NPM), approved('B', NPM), { title: 'Z' })
       plan.runs('failed')
       claim(plan, 1, 'passed', TESTS as object)
-      if (isAccepted) plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+      if (isAccepted) plan.run({ type: 'accept_changes', task: 1, paths: [PATH] })
       claim(plan, 2, 'passed', { others: [] } as object)
       expect(standings(plan, 1, 2)).toEqual(isAccepted ? ['proven', 'reported'] : ['reported', 'proven'])
     }
@@ -160,8 +161,8 @@ describe('what a completed task may change', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
     leaves(plan, [])
     plan.runs('passed', TESTS)
-    expect(plan.standing(1)?.reasons).toContain('npm test: proves nothing until a person accepts test/a.test.js')
-    plan.run({ type: 'accept_guards', task: 1, paths: TESTS.guarded })
+    expect(plan.standing(1)?.reasons).toContain('npm test: changed outside its scope: test/a.test.js')
+    plan.run({ type: 'accept_changes', task: 1, paths: [PATH] })
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 

@@ -18,6 +18,8 @@ export interface DraftRow extends Row {
   readonly order?: number
   /** The hashes of its checks that the configuration allows. */
   readonly allowed?: readonly string[]
+  /** Globs beyond its `scope` that name files which decide its checks. They count once a person adds them to it. */
+  readonly asks_scope?: readonly string[]
 }
 
 /** A row of a decision, before validation. A draft row may be sent back unchanged. */
@@ -29,6 +31,7 @@ export type SubmittedRow = { readonly [K in keyof Row]?: Row[K] | undefined } & 
   readonly parent_id?: string | undefined
   readonly order?: number | undefined
   readonly allowed?: readonly string[] | undefined
+  readonly asks_scope?: readonly string[] | undefined
   /** The hashes of the proposed checks that the person approves. */
   readonly approve?: readonly string[] | undefined
   /** The hashes of checks from elsewhere, such as a template: only `approve` approves them. */

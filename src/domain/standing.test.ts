@@ -182,14 +182,14 @@ describe('a run without a result', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CM14] keeps the guarded files that a person has to accept', () => {
+  it('[CM14] keeps the changes that a person has to accept', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
-    claim(plan, 1, 'passed', { guarded: ['test/a.js'], guard: 'g1' })
+    claim(plan, 1, 'passed', { changes: [{ path: 'test/a.js', is: 'protected', hash: 'g1' }] })
     plan.run({ type: 'request_check', task: 1, check_id: NPM.id })
     plan.runs('inconclusive', stopped)
     expect(standings(plan, 1)).toEqual(['reported'])
-    plan.run({ type: 'accept_guards', task: 1, paths: ['test/a.js'] })
+    plan.run({ type: 'accept_changes', task: 1, paths: ['test/a.js'] })
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 

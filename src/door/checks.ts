@@ -50,13 +50,21 @@ export function isGone(checks: CheckMaker, need: Need): boolean {
   return workspace !== undefined && (checks.isGone?.(workspace) ?? false) && !checks.offered?.(workspace)
 }
 
+/** The fields of a model's row that need a workspace. */
+export interface CheckedRow {
+  readonly check?: string | undefined
+  readonly scope?: readonly string[] | undefined
+}
+
+export type MadeRow = Pick<NewTask, 'checks' | 'allowed' | 'scope' | 'asks_scope'>
+
 export interface CallChecks {
   readonly workspace: Workspace
   /** Checks that run once before a plan ends. */
   readonly done: readonly Check[]
   readonly commands: readonly string[]
-  /** Parses a model's command line into a check; `isAllowed` if the configuration allows it. */
-  readonly fromLine: (line: string) => { readonly check: Check; readonly isAllowed: boolean } | Refusal
+  /** Parses a model's command line into a check, and tells its globs that need a person's word apart. */
+  readonly fromRow: (row: CheckedRow) => MadeRow | Refusal
 }
 
 interface Making {

@@ -24,6 +24,8 @@ import type { At, Committed, Hint, LiveEntry, LiveText, Notices, Ref, Search, St
 export {
   assertRunnable,
   type CallChecks,
+  type CheckedRow,
+  type MadeRow,
   type CheckMaker,
   isGone,
   madeCheck,

@@ -168,6 +168,7 @@ export const sentRow = exact<SentRow>()(
       parent_id: described(z.string(), 'accepted and ignored: it is as in the draft'),
       order: described(z.number(), 'accepted and ignored: it is as in the draft'),
       allowed: described(z.array(z.string()), 'accepted and ignored: it is as in the draft'),
+      asks_scope: described(z.array(z.string()), 'accepted and ignored: `scope` alone counts'),
     })
     .partial()
     .meta({ id: 'SubmittedRow' }),

@@ -19,7 +19,7 @@ export interface ChecksOptions {
   readonly allow?: readonly (readonly string[])[]
   /** Commands that must pass once before any plan ends. */
   readonly done?: readonly (readonly string[])[]
-  /** Globs of additional guarded files. When one changes, checks prove nothing until a person accepts the change. */
+  /** Globs of files to protect, besides the table. When one changes, checks prove nothing until a person accepts the change. */
   readonly protect?: readonly string[]
   /** Arguments that prefix every command, such as a sandbox: `['bwrap', …]`. */
   readonly wrap?: readonly string[]

@@ -82,7 +82,11 @@ it('[PA40] tells what was approved, ran, was accepted and ticked, in either lang
       duration_ms: 61_000,
     }),
     said('check_ran', { ...ran, why: 'person', result: 'inconclusive', duration_ms: 500 }),
-    said('guard_accepted', { task_id, paths: ['package.json', 'a.test.js'], guard: 'g' }),
+    said('changes_accepted', {
+      task_id,
+      plan_id: 't1',
+      files: [{ path: 'package.json', hash: 'g' }, { path: 'a.test.js' }],
+    }),
     said('check_ticked', { task_id, check_id: 'c2' }),
   ]).toEqual([
     ['A: npm test approved (you)', 'A：已批准 npm test（你）'],

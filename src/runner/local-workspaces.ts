@@ -5,7 +5,7 @@ import { lookRequest } from '../checks/look.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import type { Place } from '../checks/place.ts'
 import { recordFiles, runCheck } from '../checks/run-check.ts'
-import { NO_COVERS } from '../checks/scope.ts'
+import { NO_COVERS, partedScope } from '../checks/scope.ts'
 import { looked } from '../checks/surveyor.ts'
 import { commandsIn } from '../checks/commands.ts'
 import { openWorkspace } from '../checks/workspace.ts'
@@ -13,6 +13,7 @@ import {
   type Check,
   type CheckSpec,
   cleanCommand,
+  cleanGlobs,
   type RunnableCheck,
   type WithPrograms,
   type Workspace,
@@ -86,13 +87,21 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
         return commandsIn(workspace.path)
       },
       done: (this.#options.done ?? []).map(run => made({ kind: 'command', run })),
-      fromLine: line => {
+      fromRow: ({ check: line = '', scope = [] }) => {
+        const globs = cleanGlobs(scope, 'scope')
+        if (globs instanceof Refusal) return globs
+        if (globs instanceof Problem) return invalidField('scope', globs.fact)
         const run = this.split(line)
         if (run instanceof Problem) return invalidField('check', run.fact)
-        const spec = cleanCommand(run, 'check')
+        const spec = run.length === 0 ? undefined : cleanCommand(run, 'check')
         if (spec instanceof Refusal) return spec
+        const check = spec && made(spec)
         const isAllowed = (this.#options.allow ?? []).some(words => JSON.stringify(words) === JSON.stringify(run))
-        return { check: made(spec), isAllowed }
+        return {
+          ...(check ? { checks: [check] } : {}),
+          ...(check && isAllowed ? { allowed: [check.hash] } : {}),
+          ...partedScope(globs, check, workspace.path, this.#options.protect ?? []),
+        }
       },
     }
   }

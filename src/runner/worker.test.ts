@@ -70,7 +70,7 @@ function runs(door: Door, more: Partial<Workspaces> = {}): { runner: Worker; rep
   const workspaces: Workspaces = {
     keys: [workspaceKey(PLACE)],
     fingerprint: async () => 'f',
-    baselineOf: async () => undefined,
+    record: async () => null,
     run: async () => ({ result: 'passed', duration_ms: 1 }),
     ...more,
   }

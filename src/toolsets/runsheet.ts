@@ -1,3 +1,4 @@
+import type { CheckedRow } from '../door/door.ts'
 import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
 import { describeCheck } from '../domain/check-label.ts'
@@ -6,7 +7,7 @@ import type { Json } from '../domain/event.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
 import { BLANK, type Row } from '../domain/row.ts'
 import { isOpen, type Task, type TaskStatus } from '../domain/task.ts'
-import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type JsonObject, type Toolset, tool, scope } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const STATUS: Record<'done' | 'blocked' | 'cancelled' | 'doing' | 'todo', TaskStatus> = {
@@ -37,17 +38,17 @@ export const runsheet: Toolset = {
       description: 'Propose all steps at once; the user may edit them.',
       input: z.object({ tasks: z.array(planned) }),
       checked: {
-        input: z.object({ tasks: z.array(planned.extend({ check })) }),
+        input: z.object({ tasks: z.array(planned.extend({ check, scope })) }),
         example: '{"tasks":[{"title":"…","done_when":"…","check":"npm test"}]}',
       },
       example: '{"tasks":[{"title":"…","done_when":"…"}]}',
       at: (row, field) => `tasks[${row}].${field}`,
       output: z.object({ ids: z.array(z.int()), ...ONWARD }),
-      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => ({
-        create: tasks.map(({ title, done_when, check: line }, row) => ({
+      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & CheckedRow)[] }) => ({
+        create: tasks.map(({ title, done_when, ...checked }, row) => ({
           title,
           criteria: done_when,
-          ...call.checked(line, row),
+          ...call.checked(checked, row),
         })),
       }),
       answer: (view, { made }) => created(view, made),

@@ -1,10 +1,11 @@
+import type { CheckedRow } from '../door/door.ts'
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask, openIn } from '../domain/decide/tasks.ts'
 import { Refusal, type TaskName } from '../domain/refusal.ts'
 import { TURNED_DOWN } from '../domain/say.ts'
 import type { Task } from '../domain/task.ts'
-import { check, type Checked, type Done, type JsonObject, type Toolset, type ToolEdit, tool } from './toolset.ts'
+import { check, type Done, type JsonObject, type Toolset, type ToolEdit, tool } from './toolset.ts'
 import { existing, type View } from './view.ts'
 
 const taskId = z.object({ taskId: z.string().describe('id of the task, as in the list') })
@@ -35,8 +36,8 @@ export const taskList: Toolset = {
       },
       example: '{"title":"…","description":"…"}',
       output: listedTask,
-      edit: (call, { title, description, check: line }: z.infer<typeof planned> & Checked) => ({
-        create: [{ title, details: description, ...call.checked(line) }],
+      edit: (call, { title, description, ...checked }: z.infer<typeof planned> & CheckedRow) => ({
+        create: [{ title, details: description, ...call.checked(checked) }],
       }),
       answer: (view, { made }) => added(view, made),
       created: added,

@@ -1,3 +1,4 @@
+import type { CheckedRow } from '../door/door.ts'
 import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
@@ -5,7 +6,7 @@ import { findTask } from '../domain/decide/tasks.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../domain/row.ts'
 import { PRIORITIES, type Task, type TaskStatus } from '../domain/task.ts'
 import { taskForModel } from './for-model.ts'
-import { check, type Checked, type Done, type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type Done, type JsonObject, type Toolset, tool, scope } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
@@ -69,7 +70,7 @@ export const taskManager: Toolset = {
         'Proposes tasks, as an array even for one. A person edits and confirms them; the answer says what was created.',
       input: z.object({ tasks: z.array(planned) }),
       checked: {
-        input: z.object({ tasks: z.array(planned.extend({ check })) }),
+        input: z.object({ tasks: z.array(planned.extend({ check, scope })) }),
         example: '{"tasks":[{"title":"…","details":"…","check":"npm test"}]}',
       },
       example: '{"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
@@ -83,11 +84,11 @@ export const taskManager: Toolset = {
         // Sent as done, but rejected by the judge.
         not_accepted: z.array(z.object({ id: z.string(), reason: z.string() })).optional(),
       }),
-      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & Checked)[] }) => ({
-        create: tasks.map(({ status, check: line, ...fields }, row) => ({
+      edit: (call, { tasks }: { tasks: readonly (z.infer<typeof planned> & CheckedRow)[] }) => ({
+        create: tasks.map(({ status, check: line, scope: globs, ...fields }, row) => ({
           ...fields,
           ...(status ? { status: TASK_STATUS[status] } : {}),
-          ...call.checked(line, row),
+          ...call.checked({ check: line, scope: globs }, row),
         })),
       }),
       answer: (view, { made, notDone }) => ({

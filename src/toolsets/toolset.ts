@@ -88,10 +88,7 @@ export interface Toolset {
 const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
 
 export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
-
-export interface Checked {
-  readonly check?: string | undefined
-}
+export const scope = z.array(z.string()).optional().describe('globs of files it may change, e.g. src/auth/**')
 
 /** The toolset for turns that have a workspace: its planning tool takes checks. */
 export function withChecks(toolset: Toolset): Toolset {

@@ -1,10 +1,10 @@
-import type { ModelEdit, NewTask, Sources, TaskChange } from '../domain/command.ts'
+import type { ModelEdit, Sources, TaskChange } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { TOOLSETS } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { REQUIRES } from '../domain/task.ts'
-import type { CallChecks } from '../door/door.ts'
+import type { CallChecks, CheckedRow, MadeRow } from '../door/door.ts'
 import type { ToolEdit, Toolset } from './toolset.ts'
 import type { View } from './view.ts'
 
@@ -41,19 +41,19 @@ export class Translation implements View {
   }
 
   /**
-   * Turns a model's command line into a new task's checks. Without a workspace there are none, and the answer says so.
+   * Turns a model's command line and globs into a new task's checks and scope. Without a workspace there are none, and
+   * the answer says so.
    */
-  checked(line: string | undefined, row?: number): Pick<NewTask, 'checks' | 'allowed'> {
+  checked({ check, scope }: CheckedRow, row?: number): MadeRow {
     const { checks } = this.#deps
-    if (line === undefined || line.trim() === '') return {}
+    if (!check?.trim() && !scope?.length) return {}
     if (!checks) {
       this.#isUnchecked = true
       return {}
     }
-    const made = checks.fromLine(line)
+    const made = checks.fromRow({ check, scope })
     if (made instanceof Refusal) throw made.at(row)
-    const { check, isAllowed } = made
-    return { checks: [check], ...(isAllowed ? { allowed: [check.hash] } : {}) }
+    return made
   }
 
   edit({ create, change, remove, each }: ToolEdit): ModelEdit {

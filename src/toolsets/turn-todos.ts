@@ -1,10 +1,11 @@
+import type { CheckedRow } from '../door/door.ts'
 import * as z from 'zod'
 import { listed } from '../domain/conversation.ts'
 import { findTask, turnedDownBy } from '../domain/decide/tasks.ts'
 import { invalidField } from '../domain/refusal.ts'
 import { isOpen, STATUSES, type Task, type TaskStatus } from '../domain/task.ts'
 import { isBlank } from '../domain/text.ts'
-import { check, type Checked, type JsonObject, type Toolset, tool } from './toolset.ts'
+import { check, type JsonObject, type Toolset, tool } from './toolset.ts'
 import { existing, remainingIn, type View } from './view.ts'
 
 const planned = z.object({
@@ -55,15 +56,15 @@ export const turnTodos: Toolset = {
         created: z.array(z.object({ id: z.string(), title: z.string(), order: z.int() })),
         totalPending: z.int(),
       }),
-      edit: (call, { items }: { items: readonly (z.infer<typeof planned> & Checked)[] }) => ({
-        create: items.map(({ title, context, completionCriteria, agentType, order, check: line }, row) => ({
+      edit: (call, { items }: { items: readonly (z.infer<typeof planned> & CheckedRow)[] }) => ({
+        create: items.map(({ title, context, completionCriteria, agentType, order, ...checked }, row) => ({
           title,
           details: context,
           criteria: completionCriteria,
           // Models send '' for an omitted field.
           agent_type: agentType || undefined,
           order,
-          ...call.checked(line, row),
+          ...call.checked(checked, row),
         })),
       }),
       answer: (view, { made }) => created(view, made),

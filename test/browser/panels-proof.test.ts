@@ -339,15 +339,23 @@ describe('the plan', () => {
     expect((await bench.task(0)).id).toBe(task.id)
   })
 
-  it('[PA37] guarded files wait until the person accepts them', async () => {
-    await proven({ guarded: ['package.json', 'test/a.test.js'], guard: 'g1' })
+  it('[PA37] changes outside the scope wait until the person accepts them, protected ones one by one', async () => {
+    await proven({
+      changes: [
+        { path: 'package.json', is: 'protected', hash: 'g1' },
+        { path: 'notes.txt', is: 'outside' },
+        { path: 'git:c0ffee', is: 'git', hash: 'g2', files: 312 },
+      ],
+    })
     const page = await opened()
     await button(page, 'reported · files changed: A').click()
-    await says(section(page).locator('.rs-guards li'), ['package.json', 'test/a.test.js'])
+    await says(section(page).locator('.rs-changes li'), ['package.json\nAccept', 'notes.txt', 'from git: 312 files'])
+    await button(page, 'Accept package.json').click()
+    await says(section(page).locator('.rs-changes li'), ['notes.txt', 'from git: 312 files'])
     await button(page, 'Accept changes').click()
     await button(page, 'proven: A').waitFor()
     await section(page).getByText('failed before, passes now').waitFor()
-    expect(await section(page).locator('.rs-guards').count()).toBe(0)
+    expect(await section(page).locator('.rs-changes').count()).toBe(0)
   })
 
   it('[PA38] a claim shows what it waits for: its check, or the person', async () => {
@@ -422,7 +430,7 @@ describe('the plan', () => {
     await page.locator('.rs-summary').click()
     const own = page.locator('.rs-plan-checks')
     await says(own.locator('.rs-check-state'), ['not run yet'])
-    await bench.run({ type: 'take_baseline', turn_id: 't1', plan_id: 't1', covers: [], files: {} })
+    await bench.run({ type: 'take_baseline', turn_id: 't1', plan_id: 't1', record: null })
     await bench.run({ type: 'request_final', turn_id: 't1' })
     await bench.ran(HASH, 'final', FAILED)
     await says(own.locator('.rs-check-state'), ['failed · exit 1 · 1.2 s'])
@@ -432,10 +440,10 @@ describe('the plan', () => {
   it('[PA40] the history tells what was approved, ran, was accepted and ticked', async () => {
     const task = await red(LOOK)
     await bench.claims(task)
-    await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+    await bench.ran(HASH, 'claim', { ...PASSED, changes: [{ path: 'package.json', is: 'protected', hash: 'g1' }] })
     await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
     await bench.settles(task)
-    await bench.server.person.acceptGuards('c1', task.id, ['package.json'])
+    await bench.server.person.acceptChanges('c1', task.id, ['package.json'])
     const page = await visit()
     await button(page, 'History').click()
     await page.locator('.app-task-history').click()
@@ -476,7 +484,7 @@ it('[PA41] axe finds nothing to complain about, light or dark, and nothing scrol
   const task = await bench.task()
   await bench.ran(HASH, 'baseline', FAILED)
   await bench.claims(task)
-  await bench.ran(HASH, 'claim', { ...PASSED, guarded: ['package.json'], guard: 'g1' })
+  await bench.ran(HASH, 'claim', { ...PASSED, changes: [{ path: 'package.json', is: 'protected', hash: 'g1' }] })
   await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
   await bench.settles(task)
   await page.locator('.rs-summary').click()

@@ -4,7 +4,7 @@ import { checkIn, workspaceKey } from '../../src/domain/needs.ts'
 import { checkedBy } from '../../src/domain/open-claims.ts'
 import { taskOnWire } from '../../src/domain/proof-view.ts'
 import type { SessionAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../src/domain/wire.ts'
-import { checkState, standingOf, waitingGuards } from '../../src/client/index.ts'
+import { checkState, standingOf, waitingChanges } from '../../src/client/index.ts'
 import { plainMaker } from '../../src/door/checks.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed, TASKS } from '../support/proof.ts'
 import { figuresOf } from '../support/figures.ts'
@@ -16,6 +16,8 @@ const HASH = plainMaker.hash(NPM_TEST, PLACE)
 /** What each check of a task is allowed and how it stands. */
 const seen = ({ checks = [] }: TaskView): unknown[] =>
   checks.map(({ hash, approved, state, baseline }) => ({ hash, approved, state, baseline }))
+
+const CHANGES = [{ path: 'package.json', is: 'protected', hash: 'g1' }] as const
 
 describe('a decision', () => {
   it('[PF1] approves the proposed checks whose hashes its rows list', async () => {
@@ -253,20 +255,22 @@ describe('the routes of a check', () => {
     await expect(run).rejects.toMatchObject({ code: 'check_not_runnable', details: { because: 'no_workspace' } })
   })
 
-  it('[PF8] a person accepts all changed guarded files or none', async () => {
+  it('[PF8] a person accepts changes, together or one by one', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', { result: 'failed' })
     await bench.claims(task)
-    const guarded = ['package.json', 'test/a.test.js']
-    await bench.ran(HASH, 'claim', { result: 'passed', guarded, guard: 'g1' })
+    const changes = ['package.json', 'test/a.test.js'].map(path => ({ path, is: 'protected', hash: 'g1' }) as const)
+    await bench.ran(HASH, 'claim', { result: 'passed', changes })
     await bench.settles(task)
-    expect(await bench.task()).toMatchObject({ standing: 'reported', checks: [{ state: 'passed', guarded }] })
-    const path = `${TASKS}/${task.id}/guards/accept`
-    expect((await bench.server.refused(422, 'POST', path, { body: { paths: ['package.json'] } })).field).toBe('paths')
-    const { task: accepted } = await bench.server.person.acceptGuards('c1', task.id, guarded)
+    expect(await bench.task()).toMatchObject({ standing: 'reported', checks: [{ state: 'passed', changes }] })
+    const path = `${TASKS}/${task.id}/changes/accept`
+    expect((await bench.server.refused(422, 'POST', path, { body: { paths: ['other.json'] } })).field).toBe('paths')
+    const { task: half } = await bench.server.person.acceptChanges('c1', task.id, ['package.json'])
+    expect(half).toMatchObject({ standing: 'reported', checks: [{ changes: changes.slice(1) }] })
+    const { task: accepted } = await bench.server.person.acceptChanges('c1', task.id, ['test/a.test.js'])
     expect(accepted).toMatchObject({ standing: 'proven', checks: [{ state: 'passed' }] })
-    expect(accepted.checks?.[0]).not.toHaveProperty('guarded')
+    expect(accepted.checks?.[0]).not.toHaveProperty('changes')
   })
 
   it('[PF7] an agent may do none of it', async () => {
@@ -277,7 +281,7 @@ describe('the routes of a check', () => {
       expect((await bench.server.refused(403, 'POST', at(task, action), { as })).code).toBe('persons_only')
     }
     const paths = { as, body: { paths: [] } } as const
-    expect((await bench.server.refused(403, 'POST', `${TASKS}/${task.id}/guards/accept`, paths)).code).toBe(
+    expect((await bench.server.refused(403, 'POST', `${TASKS}/${task.id}/changes/accept`, paths)).code).toBe(
       'persons_only',
     )
   })
@@ -341,7 +345,7 @@ describe('a task on the wire', () => {
       await bench.ran(HASH, 'baseline', { result: 'failed' })
       await bench.claims(task)
       await bench.server.person.tickCheck('c1', task.id, task.checks?.[1]?.id ?? '')
-      await bench.ran(HASH, 'claim', { result: 'passed', guarded: ['package.json'], guard: 'g1' })
+      await bench.ran(HASH, 'claim', { result: 'passed', changes: CHANGES })
       await bench.settles(task)
       const { tasks, seq } = await bench.server.person.tasks('c1')
       await new Promise<void>(resolve => {
@@ -354,9 +358,9 @@ describe('a task on the wire', () => {
       const [check] = own?.checks ?? []
       if (!own || !check) throw new Error('the task is not there')
       expect(taskOnWire(conversation, own)).toEqual(tasks[0])
-      expect([checkState(conversation, own, check), waitingGuards(conversation, own, check)]).toEqual([
+      expect([checkState(conversation, own, check), waitingChanges(conversation, own, check)]).toEqual([
         'passed',
-        ['package.json'],
+        CHANGES,
       ])
       expect(standingOf(conversation, own)?.standing).toBe('reported')
     } finally {

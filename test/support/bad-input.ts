@@ -109,7 +109,7 @@ const CHECKS = [
   { kind: 'command', run: ['npm', 'test'], cwd: 'app', exit: 1, contains: 'ok', timeout_ms: 5_000 },
   { kind: 'file', path: 'a.txt', contains: 'x', id: 'an-id', hash: 'a-hash' },
   { kind: 'unchanged', paths: ['src/**'] },
-  { kind: 'person', ask: 'Is it done?', approved: true, state: 'waiting', baseline: 'not_run', guarded: ['a'] },
+  { kind: 'person', ask: 'Is it done?', approved: true, state: 'waiting', baseline: 'not_run', changes: ['a'] },
 ]
 
 /** Values of every type; each field accepts some of them. */
@@ -375,7 +375,7 @@ export function badInput(store: StoreKind): void {
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
       'POST /api/sessions/:session_id/tasks/:task_id/undo': { version: world.version },
-      'POST /api/sessions/:session_id/tasks/:task_id/guards/accept': { paths: ['package.json'] },
+      'POST /api/sessions/:session_id/tasks/:task_id/changes/accept': { paths: ['package.json'] },
       'POST /api/sessions/:session_id/evidence': {
         tool: 'Bash',
         arguments: { command: 'npm test' },

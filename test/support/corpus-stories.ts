@@ -267,9 +267,7 @@ function proven(): Story {
     type: 'take_baseline',
     turn_id: 'fix_1',
     plan_id: 'fix_1',
-    covers: ['test/**', 'package.json', npm.hash],
-    files: { 'test/parser.test.js': 'a1', 'package.json': 'b2' },
-    tracked: { commit: 'c0ffee', others: [] },
+    record: 'a1b2',
   })
   const failed = { result: 'failed', exit: 1, duration_ms: 880, tail: '1 failing\n', output_sha256: 'c3' } as const
   const passed = { result: 'passed', exit: 0, duration_ms: 910, tail: '40 passing\n', output_sha256: 'd4' } as const
@@ -292,10 +290,10 @@ function proven(): Story {
   story.claims('fix_1', 'call-3', 1, 'It parses now.')
   story.run({ type: 'start_check', turn_id: 'fix_1', run_id: 'run-4', hash: npm.hash, why: 'claim' })
   story.run({ type: 'hand_back_check', turn_id: 'fix_1', run_id: 'run-4', hash: npm.hash })
-  const changed = { guarded: ['package.json'], guard: 'e5' }
+  const changed = { changes: [{ path: 'package.json', is: 'protected', hash: 'e5' }] } as const
   story.checks('fix_1', 'run-5', npm, 'claim', { ...passed, fingerprint: 'f1', ...changed })
   story.settles('fix_1', 'call-3')
-  story.run({ type: 'accept_guards', task: 1, paths: ['package.json'] })
+  story.run({ type: 'accept_changes', task: 1, paths: ['package.json'] })
   story.run({ type: 'request_check', task: 2, check_id: notes.id })
   const stopped = { result: 'inconclusive', duration_ms: 250, reason: 'It was stopped.' } as const
   story.checks('fix_1', 'run-6', notes, 'person', stopped)

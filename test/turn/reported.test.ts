@@ -38,7 +38,7 @@ async function judged(
   const workspaces = {
     keys: [],
     fingerprint: async () => undefined,
-    baselineOf: async () => undefined,
+    record: async () => null,
     run: () => Promise.reject(new Error('there are no checks')),
   }
   const checks = new Worker({ door, workspaces, judge: claimJudge({ door, redact, judge }) })

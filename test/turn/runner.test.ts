@@ -275,7 +275,7 @@ describe('one turn, several runners', () => {
 /** Workspaces in which nothing is run. */
 const NO_RUNS = {
   fingerprint: async () => undefined,
-  baselineOf: async () => undefined,
+  record: async () => null,
   run: () => Promise.reject(new Error('there is no check')),
 }
 

@@ -19,6 +19,7 @@ export type Draft = Partial<TaskFields> &
   Pick<Task, 'source_user_message_id' | 'source_assistant_message_id'> & {
     readonly number?: number
     readonly allowed?: readonly string[]
+    readonly asks_scope?: readonly string[]
   }
 
 /**
@@ -163,8 +164,8 @@ export class ListEditor {
 
   #make(draft: Draft, turnId: string, planId: string): Task {
     this.#lastNumber = draft.number ?? this.#lastNumber + 1
-    const { id, number: _number, order: _order, position: _position, allowed: _allowed, ...rest } = draft
-    const { status = 'pending', ...fields } = rest
+    const { id, number: _number, order: _order, position: _position, ...rest } = draft
+    const { status = 'pending', allowed: _allowed, asks_scope: _asks, ...fields } = rest
     const blank: Task = {
       id,
       number: this.#lastNumber,

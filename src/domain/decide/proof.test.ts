@@ -385,16 +385,21 @@ describe('what proves', () => {
     expect(plan.standing(1)).toEqual({ standing: 'confirmed', reasons: ['a person settled it', 'npm test: fails now'] })
   })
 
-  it('[CM12] changed guarded files keep it from proving anything until a person accepts exactly these', () => {
+  it('[CM12] changes outside its scope keep it from proving anything until a person has accepted each', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
-    plan.runs('passed', { guarded: ['package.json', 'test/a.ts'], guard: 'g1' })
+    const changes = ['package.json', 'test/a.ts'].map(path => ({ path, is: 'protected', hash: 'g1' }) as const)
+    plan.runs('passed', { changes })
     plan.resumes(1)
     expect(plan.standing(1)).toMatchObject({ standing: 'reported' })
-    const accept = (paths: string[]) => ({ type: 'accept_guards', task: 1, paths }) as const
-    expect(plan.refusal(accept(['package.json'])).data).toMatchObject({ field: 'paths' })
-    plan.run(accept(['package.json', 'test/a.ts']))
+    const accept = (paths: string[]) => ({ type: 'accept_changes', task: 1, paths }) as const
+    for (const paths of [[], ['other.json'], ['package.json', 'other.json']]) {
+      expect(plan.refusal(accept(paths)).data).toMatchObject({ field: 'paths' })
+    }
+    plan.run(accept(['package.json']))
+    expect(plan.standing(1)?.reasons).toContain('npm test: changed outside its scope: test/a.ts')
+    plan.run(accept(['test/a.ts']))
     expect(plan.standing(1)?.standing).toBe('proven')
   })
 
@@ -870,9 +875,9 @@ describe('a check of the whole plan', () => {
     chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host, ...place })
     chat.run(chat.adds('model', 'A'))
     chat.answer()
-    // Before the work only its guarded files are looked at.
+    // Before the work it does not run: only the files are recorded.
     expect(nextRun(chat.state, 'turn-1')).toEqual({ turn_id: 'turn-1', check: LINT, why: 'baseline', at: chat.now })
-    chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', covers: ['lint.sh'], files: {} })
+    chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', record: 'r1' })
     expect(nextRun(chat.state, 'turn-1')).toBeUndefined()
     chat.holds(settles(chat), CALL)
     chat.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f1' })
@@ -917,15 +922,15 @@ describe('a check of the whole plan', () => {
     expect(dataOf(chat.finish('turn-1'), 'turn_finished')).toMatchObject([{ status: 'incomplete' }])
   })
 
-  it('[TC13] that passed with other guarded files than at confirmation refuses it until a person accepts them', () => {
+  it('[TC13] that passed after changes outside the scopes refuses it until a person accepts them', () => {
     const chat = ending()
-    const guarded = { guarded: ['lint.sh'], guard: 'g1' }
-    const refusal = ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1', ...guarded })
-    expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { guarded: ['lint.sh'] } })
+    const changes = [{ path: 'lint.sh', is: 'protected', hash: 'g1' }] as const
+    const refusal = ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1', changes })
+    expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { changes } })
     expect((refusal as Error).message).toMatch(
-      /lint\.sh changed since the plan was confirmed.* a person, who can accept/,
+      /lint\.sh changed outside the scopes of the plan.* a person, who can accept/,
     )
-    chat.run({ type: 'accept_guards', task: 1, paths: ['lint.sh'] })
+    chat.run({ type: 'accept_changes', task: 1, paths: ['lint.sh'] })
     chat.answer()
     chat.holds(settles(chat), CALL)
     again(chat)

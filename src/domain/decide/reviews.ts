@@ -302,17 +302,19 @@ function panelEvent(type: 'review_panel_opened' | 'review_panel_left', review: R
 }
 
 function asRow(draft: Draft): DraftRow {
-  const { status = 'pending', agent_type, parent_id, order, allowed } = draft
+  const { status = 'pending', agent_type, parent_id, order, allowed, asks_scope } = draft
   const row = { ...BLANK, ...draft, status: status === 'cancelled' ? 'todo' : ROW_STATUS[status] }
   return {
     ...visibleFields(row),
     ...defined({ agent_type, parent_id, order }),
     ...(allowed?.length ? { allowed } : {}),
+    ...(asks_scope?.length ? { asks_scope } : {}),
   }
 }
 
 function asDraft(review: Review, row: ConfirmedRow, id: string): Draft {
-  const { draft_index, status, approve: _approve, allowed: _allowed, inserted: _inserted, ...fields } = row
+  const { draft_index, status, ...sent } = row
+  const { approve: _approve, allowed: _allowed, asks_scope: _asks, inserted: _inserted, ...fields } = sent
   const { source_user_message_id, source_assistant_message_id } = review
   return {
     ...fields,

@@ -188,7 +188,7 @@ describe('(d) the order', () => {
     chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'runsheet', host, ...place })
     chat.run(chat.adds('model', 'A', 'B'))
     chat.answer()
-    chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', covers: [], files: {} })
+    chat.run({ type: 'take_baseline', turn_id: 'turn-1', plan_id: 'turn-1', record: null })
     chat.holds(chat.edits('model', { change: [done(1), done(2)], each: true }), CALL)
     const seen = { fingerprint: 'f1' }
     chat.run({ type: 'request_final', turn_id: 'turn-1', ...seen })

@@ -3,6 +3,7 @@ import type { CommandOf, ModelEdit, ReviewOrigin, Rules, TaskChange, TaskRemoval
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
+import { defined } from '../defined.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
 import { idIsTaken, inRow, invalidField, nameOf, Refusal, type RefusalData } from '../refusal.ts'
@@ -227,8 +228,8 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
     const next = nextFreeNumber(state, lastNumber)
     const numbered = command.by === 'file' ? numberFromFile(file_id, next) : { number: next }
     lastNumber = numbered.number
-    const allowed = row.allowed ? { allowed: row.allowed } : {}
-    drafts.push({ ...fields, ...allowed, ...sources, ...numbered, title, id, created_by })
+    const { allowed, asks_scope } = row
+    drafts.push({ ...fields, ...defined({ allowed, asks_scope }), ...sources, ...numbered, title, id, created_by })
   }
   return starting > 1 ? new Refusal('two_in_progress', {}) : drafts
 }
