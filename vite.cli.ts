@@ -3,10 +3,10 @@ import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
-const COMMON = /src\/(cli\/(cli-error|invocation|usual-port|version)|domain\/policy|setup\/host)\.ts$/
+const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy|setup\/host)\.ts$/
 
 /** What a hook needs that can ask the MCP process of its host. */
-const HOOK = /src\/(cli\/(hook|hook-socket|host-process|default-paths)|hooks\/event)\.ts$/
+const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event)\.ts$/
 
 /** What it needs besides, if it cannot, to see that a conversation has no plan. */
 const HOOK_DIRECT = /src\/(cli\/hook-direct|domain\/text|store\/private-file)\.ts$/
@@ -45,7 +45,6 @@ export default defineConfig({
             { name: 'hook', test: HOOK, priority: 9 },
             { name: 'hook-direct', test: HOOK_DIRECT, priority: 8 },
             { name: 'hook-reader', test: /src\/cli\/hook-reader\.ts$/, priority: 7 },
-            { name: 'hook-writer', test: /src\/cli\/hook-writer\.ts$/, priority: 2 },
             // So does a prompt or a status bar.
             { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 5 },
           ],

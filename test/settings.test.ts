@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SettingsOnDisk } from '../src/cli/saved-settings.ts'
+import { SettingsOnDisk } from '../src/cli/page-settings.ts'
 import type { SettingsChange } from '../src/domain/wire.ts'
 import { BUILT, runCli } from './support/children.ts'
 import { type CliTurns, startCli } from './support/cli-turns.ts'

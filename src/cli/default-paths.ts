@@ -24,6 +24,11 @@ function upToRepository(folder: string): readonly string[] {
   }
 }
 
+export const DEFAULT_PORT = 4747
+
+/** A shorter token could be guessed. Ours have 43 characters. */
+export const MIN_TOKEN_LENGTH = 32
+
 export const DEFAULT_CONFIG = 'runsheet.json'
 
 /** MCP hosts start us without a shell that would expand `~`. */

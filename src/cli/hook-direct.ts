@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { SILENCE } from '../hooks/event.ts'
 import { hasConversation } from '../store/sqlite/peek.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { answerLine, type HookCommand, hostEvent } from './hook-answer.ts'
-import { fileNotes } from './host-notes.ts'
+import { answerLine, fileNotes, type HookCommand, hostEvent } from './hook-event.ts'
 
 /** Answers a hook from the database, for when no MCP process of the host can be asked. */
 export async function answerDirectly(data: string, command: HookCommand, text: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { HOOK_HOSTS, MAX_HOOK_MS } from '../hooks/event.ts'
 import { expandHome, projectData } from './default-paths.ts'
-import type { HookCommand } from './hook-answer.ts'
+import type { HookCommand } from './hook-event.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
 
 // A separate entry without the command line library: the host waits for it at every event.

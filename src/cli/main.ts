@@ -1,23 +1,16 @@
 #!/usr/bin/env node
 import { inspect } from 'node:util'
-import { Argument, Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { redactor } from '../domain/redact.ts'
+import { visible } from '../domain/visible.ts'
 import { CliError } from './cli-error.ts'
-import { addDataCommands } from './data-commands.ts'
-import { invocation } from './invocation.ts'
+import { addDataCommands, addHostCommands, addPlanCommands, type CommandContext } from './commands.ts'
+import { MIN_TOKEN_LENGTH, projectData } from './default-paths.ts'
+import { invocation, version } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
-import type { StoreOptions } from './open-store.ts'
-import { DEFAULT_CONFIG, projectData } from './default-paths.ts'
-import { dataOption, fixedSettings, mcpOptions, serveOptions, storeOption } from './options.ts'
+import { dataOption, fixedSettings, mcpOptions, serveOptions } from './options.ts'
 import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
-import { addHostCommands } from './host-commands.ts'
-import { addTerminalCommands } from './terminal-commands.ts'
-import { addToolsCommands } from './tools-commands.ts'
-import { MIN_TOKEN_LENGTH } from './token.ts'
-import { usualPort } from './usual-port.ts'
-import { version } from './version.ts'
-import { visible } from '../domain/visible.ts'
 
 // Each command imports its code lazily: hosts wait for `runsheet mcp` to start.
 
@@ -45,6 +38,7 @@ const program = new Command('runsheet')
   .exitOverride()
   .configureOutput({ outputError: () => {} })
   .showSuggestionAfterError(false)
+  .commandsGroup('Serve:')
   .addHelpText('after', `\nFor the options of a command: ${invocationHere} serve --help`)
 
 const serveCommand = program
@@ -64,6 +58,7 @@ the page (which shows them locked), and the page before runsheet.json.`,
   )
   .action(async (options: Omit<ServeOptions, 'config' | 'invocation' | 'environment' | 'fixed'>, command: Command) => {
     const { serve } = await import('./serve.ts')
+    const { usualPort } = await import('./data-folder.ts')
     const { modelKey, ...given } = secrets('token', 'agentToken', 'modelKey', 'webhookSecret')
     const fixed = fixedSettings(command, modelKey)
     const config = configOf(command)
@@ -102,42 +97,6 @@ program
     await printUrl({ ...options, ...secrets('token'), environment: process.env, invocation: invocationHere })
   })
 
-program
-  .command('stats')
-  .description('print how often people overruled the model that judges')
-  .addOption(dataOption())
-  .addOption(storeOption())
-  .action(async (options: StoreOptions) => {
-    const { printStats } = await import('./stats.ts')
-    await printStats({ ...options, environment: process.env })
-  })
-
-program
-  .command('audit')
-  .description('print who decided what, and from where')
-  .addOption(dataOption())
-  .addOption(storeOption())
-  .addOption(new Option('--session <id>', 'of one conversation only'))
-  .addOption(new Option('--json', 'as JSON lines'))
-  .action(async (options: StoreOptions & { session?: string; json?: true }) => {
-    const { printAudit } = await import('./audit.ts')
-    await printAudit({ ...options, environment: process.env })
-  })
-
-program
-  .command('trust')
-  .description("trust a project's runsheet.json, as it is now")
-  .addArgument(new Argument('[file]', 'the file').default(DEFAULT_CONFIG))
-  .addOption(new Option('--list', 'print the trusted files').conflicts('remove'))
-  .addOption(new Option('--remove', 'trust the file no longer'))
-  .action(async (file: string, { list, remove }: { list?: true; remove?: true }) => {
-    const { distrustFile, listTrusted, trustFile } = await import('./trust.ts')
-    const options = { file, environment: process.env, invocation: invocationHere }
-    if (list) listTrusted(options)
-    else if (remove) distrustFile(options)
-    else await trustFile(options, { input: process.stdin, output: process.stdout })
-  })
-
 // The installed program never gets here: `bin.ts` has a faster path.
 program
   .command('hook', { hidden: true })
@@ -148,15 +107,16 @@ program
     await runHook(process.argv.slice(3), process.env)
   })
 
-addTerminalCommands(program, {
+const context: CommandContext = {
   environment: process.env,
   invocation: invocationHere,
+  secrets: () => secrets('token'),
   configOf,
   words: process.argv.slice(3),
-})
-addHostCommands(program, { environment: process.env, invocation: invocationHere, secrets: () => secrets('token') })
-addToolsCommands(program, { environment: process.env, invocation: invocationHere })
-addDataCommands(program, process.env, invocationHere)
+}
+addPlanCommands(program.commandsGroup('Plans:'), context)
+addHostCommands(program.commandsGroup('Hosts and tools:'), context)
+addDataCommands(program.commandsGroup('Data:'), context)
 
 // A reader such as `head` may close the pipe. The work continues without output; `mcp` handles it itself.
 for (const stream of [process.stdout, process.stderr]) {

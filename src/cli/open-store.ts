@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import { type Door, openDoor, type Ref } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { openSqliteStore } from '../store/sqlite/store.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Store } from '../store/store.ts'
+import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
+import { existingFolder } from './data-folder.ts'
+import type { Environment } from './environment.ts'
 
 export interface StoreOptions {
   readonly store: string
@@ -75,4 +78,35 @@ export function storeLabel(store: string): string {
   if (label) return label
   const { host, pathname } = new URL(store)
   return `PostgreSQL at ${host}${pathname}`
+}
+
+export type ReadOptions = StoreOptions & { readonly environment: Environment }
+
+const PAGE_SIZE = 200
+
+export async function readStore(options: ReadOptions, work: (door: Door) => Promise<void>): Promise<void> {
+  checkStore(options.store)
+  existingFolder(options)
+  const door = openDoor({ store: await openStore(options), readOnly: true })
+  try {
+    await work(door)
+  } finally {
+    await door.close()
+  }
+}
+
+/** Newest first. */
+export async function* allConversations({ conversations }: Door): AsyncGenerator<Ref> {
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor }, 'all')
+    for (const { session_id } of items) yield { tenant: LOCAL_TENANT, conversation: session_id }
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+}
+
+export async function knownConversation({ conversations }: Door, conversation: string): Promise<Ref> {
+  const ref = { tenant: LOCAL_TENANT, conversation }
+  if (await conversations.summary(ref)) return ref
+  throw new CliError(`there is no conversation ${conversation}.`)
 }

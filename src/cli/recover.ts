@@ -2,17 +2,16 @@ import { existsSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { cutLine, finishRecovery, recoverDatabase, type Recovered } from '../store/sqlite/recover.ts'
 import { verifyDatabase } from '../store/sqlite/verify-database.ts'
-import { refKey } from '../store/store.ts'
 import { StoreError } from '../store/store-error.ts'
-import { CliError } from './cli-error.ts'
-import { counted } from './counted.ts'
-import type { Environment } from './clean-environment.ts'
+import { refKey } from '../store/store.ts'
+import { CliError, reasonOf } from './cli-error.ts'
 import { refuseTracked } from './data-folder.ts'
+import type { Environment } from './environment.ts'
 import { serveCommand } from './invocation.ts'
-import { reasonOf } from './reason.ts'
+import { counted } from './output.ts'
 import { ServerLock } from './server-lock.ts'
 
-export interface RecoverOptions {
+interface RecoverOptions {
   readonly data: string
   readonly environment: Environment
   readonly invocation: string

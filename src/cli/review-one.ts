@@ -1,19 +1,19 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { planOf } from '../domain/plan.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventData } from '../domain/event.ts'
+import { planOf } from '../domain/plan.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { confirmedRows, type ReviewRequest } from '../domain/review.ts'
 import { CANCELLING } from '../domain/review-action.ts'
+import { confirmedRows, type ReviewRequest } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
 import { preparedRows } from '../door/checks.ts'
 import type { Decision, Door, ReviewRecord } from '../door/door.ts'
 import { createPrivateFile, readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import type { Environment } from './environment.ts'
 import {
   FIELD_HELP,
   isRun,
@@ -27,13 +27,13 @@ import {
   sentRows,
 } from './plan-file.ts'
 import { choicesFor, planText, type Screen } from './review-screen.ts'
-import { steps } from './status-text.ts'
-import { ask, choose, edit, type Terminal } from './terminal.ts'
+import { steps } from './status-line.ts'
 import { columnsOfTerminal, type Paint } from './terminal-text.ts'
+import { ask, choose, edit, type Terminal } from './terminal.ts'
 
-export type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
+type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
 
-export interface ReviewerOptions {
+interface ReviewerOptions {
   readonly door: Door
   readonly terminal: Terminal
   readonly environment: Environment

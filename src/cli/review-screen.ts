@@ -1,8 +1,9 @@
 import type { Check } from '../domain/check.ts'
 import type { Instant } from '../domain/instant.ts'
-import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
+import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { fieldTexts } from '../domain/row.ts'
+import { visible } from '../domain/visible.ts'
 import {
   checkLines,
   isAllowed,
@@ -13,10 +14,9 @@ import {
   type PlanCheck,
   type PlanRow,
 } from './plan-file.ts'
-import { steps } from './status-text.ts'
-import type { Choice } from './terminal.ts'
+import { steps } from './status-line.ts'
 import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
-import { visible } from '../domain/visible.ts'
+import type { Choice } from './terminal.ts'
 
 export interface Screen extends Plan {
   readonly review: ReviewRequest
@@ -61,7 +61,7 @@ export function entryText(
   return [`${fitted(title, columns - widthOf(size))}${size}`, paint.dim(fitted(facts, columns))]
 }
 
-export type Answer = 'skip' | 'confirm' | 'edit' | 'quit' | keyof typeof CANCELLING
+type Answer = 'skip' | 'confirm' | 'edit' | 'quit' | keyof typeof CANCELLING
 
 /** The answers to a plan. The first one decides nothing, so that a stray Enter does not either. */
 export function choicesFor({ rows, review }: Screen, isChanged: boolean): readonly Choice<Answer>[] {

@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
+import { visible } from '../domain/visible.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
 import {
   type Feature,
@@ -10,31 +11,38 @@ import {
   type Place,
   type Scope,
 } from '../setup/host.ts'
-import { byHand, callHooks, type Settings } from '../setup/settings.ts'
-import { UnsafeForm } from '../setup/settings-error.ts'
 import { startedBy } from '../setup/server-entry.ts'
+import { UnsafeForm } from '../setup/settings-error.ts'
+import { byHand, callHooks, type Settings } from '../setup/settings.ts'
 import { showDiff } from '../setup/show-diff.ts'
-import { causeOf } from './cause.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { configFolder } from './config-folder.ts'
-import { DataFolder, hasGitRules } from './data-folder.ts'
-import { DEFAULT_DATA, expandHome } from './default-paths.ts'
-import { installCommand, programFile, setupCommand } from './invocation.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { DataFolder, fixedPort, fixPort, hasGitRules } from './data-folder.ts'
+import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
+import type { Environment } from './environment.ts'
+import { installCommand, programFile, setupCommand, urlCommand } from './invocation.ts'
 import { openWritableStore, storeLocation } from './open-store.ts'
-import { createSecret, removeUnusedSecret } from './opencode-secret.ts'
+import { browserFor, PageServer } from './page-server.ts'
+import { configFolder } from './settings.ts'
 import {
   checkWritable,
   foldersBetween,
   readSettingsText,
   removeSettingsFile,
+  SetupRecords,
   writeSettingsText,
 } from './setup-files.ts'
-import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from './setup-hosts.ts'
-import { openPageOnce } from './setup-page.ts'
-import { SetupRecords } from './setup-records.ts'
+import {
+  allHosts,
+  createSecret,
+  dataFolderOf,
+  inFile,
+  placeOf,
+  removeUnusedSecret,
+  serverEntry,
+  userData,
+} from './setup-hosts.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { visible } from '../domain/visible.ts'
+import { signInLink } from './url.ts'
 
 export interface SetupChoices {
   readonly scope: Scope
@@ -48,7 +56,7 @@ export interface SetupChoices {
   readonly digest?: boolean
 }
 
-export interface SetupOptions extends SetupChoices {
+interface SetupOptions extends SetupChoices {
   readonly host: HostName
   readonly cwd: string
   readonly environment: Environment
@@ -330,4 +338,49 @@ async function ready(host: Host, folder: DataFolder, options: SetupOptions): Pro
 function removed(host: Host, place: Place, data: string): void {
   if (host.name === 'opencode') removeUnusedSecret(host, place, data)
   console.log(visible(`Plans stay in ${data}.`))
+}
+
+interface PageOptions {
+  readonly environment: Environment
+  readonly invocation: string
+  readonly token?: string
+}
+
+/** Long enough to sign in; the next start of the host serves the page again on the same port. */
+const IDLE_EXIT = '30m'
+
+/** Starts the page unless it runs. The first time it also fixes the port and signs a browser in. */
+async function openPageOnce(folder: DataFolder, options: PageOptions): Promise<void> {
+  const { environment, invocation, token } = options
+  const data = folder.path
+  const said: string[] = []
+  const page = new PageServer(
+    folder,
+    {
+      environment,
+      invocation,
+      ...(token === undefined ? {} : { token }),
+      store: environment['RUNSHEET_STORE'] ?? 'sqlite',
+      config: { file: DEFAULT_CONFIG, by: 'default' },
+      idleExit: environment['RUNSHEET_IDLE_EXIT'] ?? IDLE_EXIT,
+      program: [programFile()],
+    },
+    line => said.push(line),
+  )
+  // The start waits on unref'd timers, which do not keep the process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const note = await page.ready().finally(() => clearInterval(alive))
+  if (!note) return said.forEach(line => console.error(line))
+  if (fixedPort(data) !== undefined) {
+    return console.log(`The page: ${note.url} (for a sign-in link: ${urlCommand(invocation, data)})`)
+  }
+  fixPort(data, Number(new URL(note.local).port))
+  const link = await signInLink({ data, environment, invocation, ...(token === undefined ? {} : { token }) })
+  const open = environment['RUNSHEET_BROWSER'] === 'off' ? undefined : browserFor(environment)
+  open?.(link)
+  console.log(
+    open
+      ? `The page opens in your browser and signs it in: ${note.url}`
+      : `Open this once, to sign your browser in: ${link}`,
+  )
 }

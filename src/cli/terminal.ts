@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
+import type { Environment } from './environment.ts'
 
 export interface Terminal {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(mode: boolean): unknown }

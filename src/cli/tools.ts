@@ -1,15 +1,18 @@
 import { statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { AskFor } from '../domain/tool-rules.ts'
 import { visible } from '../domain/visible.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { expandHome } from './default-paths.ts'
+import { readJson, removeJson, setJson } from '../setup/json-edit.ts'
+import { SettingsError } from '../setup/settings-error.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { DEFAULT_CONFIG, expandHome } from './default-paths.ts'
+import type { Environment } from './environment.ts'
 import { programFile, shellWord } from './invocation.ts'
-import { addServer, ownConfigFile, removeServer, serversIn } from './own-config.ts'
+import { configFolder, readSettingsFile } from './settings.ts'
+import { readSettingsText, writeSettingsText } from './setup-files.ts'
 
-export interface ToolsCommand {
+interface ToolsCommand {
   readonly environment: Environment
   readonly invocation: string
 }
@@ -114,3 +117,42 @@ function pairs(given: readonly string[] = [], separator: string, form: string) {
 
 const placeOf = (server: McpServer): string =>
   'url' in server ? (URL.parse(server.url)?.origin ?? server.url) : shellWord(server.command)
+
+// Edits the MCP servers in the user's own settings file and keeps every other byte.
+
+const MODE = 0o600
+
+export const ownConfigFile = (environment: Environment): string => join(configFolder(environment), DEFAULT_CONFIG)
+
+export const serversIn = (file: string): Readonly<Record<string, McpServer>> => readSettingsFile(file)?.mcpServers ?? {}
+
+function addServer(file: string, name: string, server: McpServer): void {
+  const isFirst = readSettingsFile(file)?.mcpServers === undefined
+  edit(file, text => {
+    // Into an empty object, so that each server gets its own line.
+    const before = isFirst ? setJson(text, ['mcpServers'], {}) : text
+    return setJson(before, ['mcpServers', name], server)
+  })
+}
+
+/** Returns false if the server is not there. */
+export function removeServer(file: string, name: string): boolean {
+  if (!Object.hasOwn(serversIn(file), name)) return false
+  edit(file, text => removeJson(text, ['mcpServers', name]))
+  return true
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  // Do not edit an invalid file.
+  readSettingsFile(file)
+  const before = readSettingsText(file) ?? ''
+  try {
+    const after = change(before)
+    readJson(after)
+    writeSettingsText(file, after, MODE)
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    const why = error instanceof SettingsError ? error.message : causeOf(error)
+    throw new CliError(`cannot write ${file}: ${why}.`)
+  }
+}

@@ -1,16 +1,23 @@
 import type { CheckSettings } from '../checks/settings.ts'
-import type { McpServer } from '../runner/mcp-tools.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { configFolder } from './config-folder.ts'
-import { shellWord, trustCommand } from './invocation.ts'
-import { NONE, ownSettings, withoutTrust } from './settings.ts'
-import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
-import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { type TrustedFile, TrustList } from './trust-list.ts'
 import { visible } from '../domain/visible.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import { CliError } from './cli-error.ts'
+import type { Environment } from './environment.ts'
+import { shellWord, trustCommand } from './invocation.ts'
+import {
+  configFolder,
+  NONE,
+  ownSettings,
+  placeOf,
+  readSettingsFile,
+  type SettingsFile,
+  type TrustedFile,
+  TrustList,
+  withoutTrust,
+} from './settings.ts'
+import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly file: string
   readonly environment: Environment
   readonly invocation: string

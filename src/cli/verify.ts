@@ -6,17 +6,15 @@ import { refuseUnfinished } from '../store/sqlite/moves.ts'
 import { verifyDatabase } from '../store/sqlite/verify-database.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
-import { CliError } from './cli-error.ts'
-import { counted } from './counted.ts'
+import { CliError, reasonOf } from './cli-error.ts'
 import { refuseTracked } from './data-folder.ts'
 import { recoverCommand } from './invocation.ts'
-import { checkStore, openStore, storeLabel, storeLocation } from './open-store.ts'
-import type { ReadOptions } from './read-store.ts'
-import { reasonOf } from './reason.ts'
+import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './open-store.ts'
+import { counted } from './output.ts'
 
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
 
-export interface VerifyOptions extends ReadOptions {
+interface VerifyOptions extends ReadOptions {
   readonly invocation: string
 }
 

@@ -9,13 +9,13 @@ export interface PlanLog {
   eventsAfter(seq: number, limit: number): readonly StoredEvent[] | Promise<readonly StoredEvent[]>
 }
 
-export interface DigestDeps {
+interface DigestDeps {
   readonly log: PlanLog
   readonly features: Pick<HookFeatures, 'digest'>
   readonly notes: HookNotes
 }
 
-export type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
+type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
 
 const MAX_EVENTS = 1_000
 

@@ -55,7 +55,7 @@ export interface OffSwitch {
   readonly stops: 'hooks' | 'tools'
 }
 
-export interface Distrust {
+interface Distrust {
   readonly isDecided: boolean
   readonly text: string
   readonly todo: string

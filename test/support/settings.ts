@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
-import type { Environment } from '../../src/cli/clean-environment.ts'
-import { LiveSettings } from '../../src/cli/live-settings.ts'
+import type { Environment } from '../../src/cli/environment.ts'
+import { LiveSettings } from '../../src/cli/page-settings.ts'
 import { serverSettings } from '../../src/cli/server-settings.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { learningRedactor, type LearningRedactor } from '../../src/domain/redact.ts'

@@ -1,7 +1,7 @@
 import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand } from '../hooks.ts'
 import type { HostName, Installation, Place } from '../host.ts'
 
-export interface CommandHooks {
+interface CommandHooks {
   readonly host: HostName
   readonly uses: EventUses
   /** In the host's unit. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { configFolder } from './config-folder.ts'
+import { configFolder } from './settings.ts'
 
 it.each([
   [{ XDG_CONFIG_HOME: '/etc/ann' }, 'linux', '/etc/ann/runsheet'],

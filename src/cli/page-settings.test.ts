@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type SettingsScene, settingsScene } from '../../test/support/settings.ts'
-import { SettingsOnDisk } from './saved-settings.ts'
+import { SettingsOnDisk } from './page-settings.ts'
 
 let scene: SettingsScene
 let file: string
