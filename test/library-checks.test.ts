@@ -28,14 +28,14 @@ function open(store: Store, options: Partial<RunsheetOptions> & { checked?: Part
 }
 
 const PLAN = { tasks: [{ title: 'Write the sum', check: 'sh check.sh' }] }
-const CLAIM = { id: 1, outcome: 'The sum is in sum.txt.' }
+const CLAIM = { id: 1, outcome: 'The sum is in src/sum.txt.' }
 
 describe.each([
   ['memory', async () => openMemoryStore()],
   ['SQLite', async () => openSqliteStore(join(workspace.folder, 'runsheet.db'))],
 ])('checks in the process of the library, on %s', (_, store) => {
   it('[LI7] a claim is refused while its check is red, and proven once it passes', async () => {
-    workspace.write('check.sh', 'test -s sum.txt || { echo there is no sum; exit 3; }\n')
+    workspace.write('check.sh', 'test -s src/sum.txt || { echo there is no sum; exit 3; }\n')
     const runsheet = open(await store())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -45,7 +45,7 @@ describe.each([
     expect(await turn.call('update', CLAIM)).toMatchObject({
       error: expect.stringMatching(/`sh check.sh` fails with exit code 3[^]*there is no sum/),
     })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
     expect(await chat.tasks()).toMatchObject([{ status: 'completed', standing: 'proven' }])
     expect((await seen(chat, 'check_ran')).map(({ why, result }) => [why, result])).toEqual([
@@ -98,7 +98,7 @@ describe('checks in the process of the library', () => {
   })
 
   it('[LI7] a run that ends with its process is made again by the next one', async () => {
-    workspace.write('check.sh', 'test -s sum.txt || sleep 1000\n')
+    workspace.write('check.sh', 'test -s src/sum.txt || sleep 1000\n')
     const opened = async (): Promise<Runsheet> =>
       open(await openSqliteStore(join(workspace.folder, 'runsheet.db')), {
         policy: { assessor: false, review: false },
@@ -110,7 +110,7 @@ describe('checks in the process of the library', () => {
     await seen(chat, 'check_started', 1)
     await first.close()
     expect(await call).toBe('Error: The store is closed.')
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     const second = await opened()
     onTestFinished(() => second.close())
     const [ran] = await seen(second.conversation('chat-1'), 'check_ran', 1)
@@ -123,7 +123,7 @@ describe('checks in the process of the library', () => {
   })
 
   it('[LI8] a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {
-    workspace.write('check.sh', 'test -s sum.txt\n')
+    workspace.write('check.sh', 'test -s src/sum.txt\n')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -216,16 +216,16 @@ describe('the gate', () => {
   })
 
   it('[LI10] waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
-    workspace.write('check.sh', 'test -s sum.txt\n')
+    workspace.write('check.sh', 'test -s src/sum.txt\n')
     const checked = { allow: [['sh', 'check.sh']] }
     const runsheet = open(openMemoryStore(), { ...planned, checked })
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
     const turn = chat.turn('turn-1')
     await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 1 })
-    rmSync(join(workspace.path, 'sum.txt'))
+    rmSync(join(workspace.path, 'src/sum.txt'))
     await chat.changeTask(2, { status: 'completed' })
     expect(await turn.followUp()).toMatch(
       /Open: 1 Write the sum \(its check `sh check.sh` fails now with exit code 1\)\./,
@@ -235,18 +235,18 @@ describe('the gate', () => {
   it.runIf(hasGit).each([true, false])(
     '[LI11] runs what the workspace has changed under before a turn ends; gate %s',
     async gate => {
-      workspace.script('check.sh', 'test -s sum.txt')
+      workspace.script('check.sh', 'test -s src/sum.txt')
       git(workspace.path, 'init', '-q')
       const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate } })
       onTestFinished(() => runsheet.close())
       const chat = runsheet.conversation('chat-1')
       const turn = chat.turn('turn-1')
       await turn.call('plan', PLAN)
-      workspace.write('sum.txt', '42')
+      workspace.write('src/sum.txt', '42')
       expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
       expect(await turn.followUp()).toBeUndefined()
       expect(await seen(chat, 'check_ran')).toHaveLength(2)
-      workspace.write('sum.txt', '')
+      workspace.write('src/sum.txt', '')
       const why = 'Write the sum (its check `sh check.sh` fails now with exit code 1)'
       if (gate) expect(await turn.followUp()).toContain(why)
       expect(await turn.finish()).toMatchObject({
@@ -258,17 +258,17 @@ describe('the gate', () => {
   )
 
   it('[LI11] runs everything again before a turn ends where nothing tells what changed', async () => {
-    workspace.script('check.sh', 'test -s sum.txt')
+    workspace.script('check.sh', 'test -s src/sum.txt')
     symlinkSync('..', join(workspace.path, 'out'))
     const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate: true } })
     onTestFinished(() => runsheet.close())
     const turn = runsheet.conversation('chat-1').turn('turn-1')
     await turn.call('plan', { tasks: [...PLAN.tasks, { title: 'Leap' }] })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     await turn.call('update', CLAIM)
     expect(await turn.call('update', { id: 2, outcome: 'Leapt.' })).toEqual({ next: null, remaining: 0 })
     expect(await turn.followUp()).toBeUndefined()
-    workspace.write('sum.txt', '')
+    workspace.write('src/sum.txt', '')
     expect(await turn.finish()).toMatchObject({ status: 'incomplete', remaining: 1, standings: { proven: 0 } })
   })
 
@@ -373,13 +373,13 @@ describe('a check of the whole plan', () => {
   })
 
   it('[TC17] that could not be run at the end of the plan is named in every answer then, with the reason', async () => {
-    workspace.script('check', 'test -s sum.txt')
+    workspace.script('check', 'test -s src/sum.txt')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
     const turn = chat.turn('turn-1')
     await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell' }] })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toEqual({ next: '2 Tell', remaining: 1 })
     chmodSync(join(workspace.path, 'check'), 0o644)
     const failing = [
@@ -391,23 +391,23 @@ describe('a check of the whole plan', () => {
   })
 
   it('[TC11] runs before another outcome of a task that is done is answered, and opens it again if it fails', async () => {
-    workspace.script('check', 'test -s sum.txt')
+    workspace.script('check', 'test -s src/sum.txt')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
     const turn = chat.turn('turn-1')
     await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }] })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     expect(await turn.call('update', CLAIM)).toEqual({ next: null, remaining: 0 })
     expect(await turn.call('update', { id: 1, outcome: 'It is 42.' })).toEqual({ next: null, remaining: 0 })
     expect(await chat.tasks()).toMatchObject([{ standing: 'proven', outcome: 'It is 42.' }])
-    workspace.write('sum.txt', '')
+    workspace.write('src/sum.txt', '')
     expect(await turn.call('update', { id: 1, outcome: 'It is 43.' })).toMatchObject({
       error: expect.stringContaining('`./check`'),
       remaining: 1,
     })
     expect(await chat.tasks()).toMatchObject([{ status: 'in_progress' }])
-    workspace.write('sum.txt', '43')
+    workspace.write('src/sum.txt', '43')
     expect(await turn.call('update', { id: 1, outcome: 'It is 43.' })).toEqual({ next: null, remaining: 0 })
     expect(await turn.finish()).toMatchObject({ status: 'done' })
   })
@@ -424,7 +424,7 @@ describe('a check of the whole plan', () => {
     expect(await turn.followUp()).toContain('`./lint` fails with exit code 1')
   })
 
-  it('[TC13] may see those guarded files change that a row of the plan may', async () => {
+  it('[TC13] may see those protected files change that a row of the plan may', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), {
       checked: { done: [['./lint']] },
@@ -444,9 +444,9 @@ describe('a check of the whole plan', () => {
 describe('a task that the end of its plan opens again', () => {
   it.runIf(hasGit)('[TC16] is not the one that the last runs refuse: it was never done', async () => {
     git(workspace.path, 'init', '-q')
-    workspace.script('one.sh', 'test -s sum.txt')
+    workspace.script('one.sh', 'test -s src/sum.txt')
     // Passes once.
-    workspace.script('two.sh', 'test -s sum.txt || exit 1', 'test ! -e ran || exit 1', 'echo > ran')
+    workspace.script('two.sh', 'test -s src/sum.txt || exit 1', 'test ! -e ran || exit 1', 'echo > ran')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
     const turn = runsheet.conversation('chat-1').turn('turn-1')
@@ -456,7 +456,7 @@ describe('a task that the end of its plan opens again', () => {
         { title: 'B', check: './two.sh' },
       ],
     })
-    workspace.write('sum.txt', '42')
+    workspace.write('src/sum.txt', '42')
     await turn.call('update', { id: 1, outcome: 'x' })
     expect(await turn.call('update', { id: 2, outcome: 'x' })).toEqual({
       error: expect.stringContaining('its check `./two.sh` fails with exit code 1'),
@@ -496,7 +496,7 @@ describe('a task that the end of its plan opens again', () => {
   it.each(Object.keys(TOOLS) as (keyof typeof TOOLS)[])(
     '[TC16] is named in the answer and the digest: %s',
     async toolset => {
-      workspace.script('check', 'test -s sum.txt')
+      workspace.script('check', 'test -s src/sum.txt')
       const [plans, plan, settles, settled] = TOOLS[toolset]
       const runsheet = open(openMemoryStore(), { policy: { review: false, assessor: false, toolset } })
       onTestFinished(() => runsheet.close())
@@ -506,12 +506,12 @@ describe('a task that the end of its plan opens again', () => {
       if (toolset === 'task_list') await turn.call(plans, { title: 'B' })
       const task = async (index: number): Promise<Task> => (await chat.tasks())[index] as Task
       await chat.changeTask((await task(0)).id, { checks: [{ kind: 'command', run: ['./check'] }] })
-      workspace.write('sum.txt', '42')
+      workspace.write('src/sum.txt', '42')
       // The answer to any call lifts the fence.
       await turn.call(settles, settled(await task(0)))
       await turn.call(settles, settled(await task(0)))
       expect((await task(0)).status).toBe('completed')
-      rmSync(join(workspace.path, 'sum.txt'))
+      rmSync(join(workspace.path, 'src/sum.txt'))
       const { id, number } = await task(0)
       const name = ['runsheet', 'task_list'].includes(toolset) ? number : id
       const why = 'its check `./check` fails now with exit code 1'

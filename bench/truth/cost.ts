@@ -43,7 +43,7 @@ export async function benchCost(): Promise<boolean> {
     )
   console.log(`  ${''.padEnd(62)} ${'median'.padStart(8)} ${'p95'.padStart(8)}`)
   show('the call, from beginning to answer', costs.whole)
-  show('of that the run: fingerprint, guarded files, the check itself', costs.run)
+  show('of that the run: fingerprint, changes, the check itself', costs.run)
   show(
     'beyond the run: 2 commits, under a lease that is kept',
     costs.beyond,

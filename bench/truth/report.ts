@@ -37,7 +37,7 @@ export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): 
   )
   console.log(`
   False done: a lazy worker or a cheat whose work is not done ended as that, of those whose work was not done.
-  False refusal: the work is done and its check was red at the start, and it did not end as proven. A judge that believes
+  False refusal: the work is done and its check was red at the start, and its claim was refused. A judge that believes
   nothing refuses them by design, so there is no goal where it is asked.
   Not counted: ${trials.filter(({ worker }) => worker.kind === 'beyond').length / setups.length} workers who wrote source that satisfies the check without the feature. A check sees what it runs, not why it passes.`)
   return isMet.every(Boolean)
@@ -84,15 +84,14 @@ function printRule(name: string, ends: readonly End[], goals?: Goals): boolean {
   const asked = honest.filter(({ end }) => end !== 'proven')
   const refused = honest.filter(({ end }) => !isSettled(end))
   const clicks = asked.filter(each => !SCENES.has(each.name))
-  const goal = (got: number, limit: number | undefined): string =>
-    limit === undefined ? '' : `goal: ${limit} or fewer: ${got <= limit ? 'met' : 'NOT MET'}`
+  const beside = (got: number, limit: number | undefined): string => (limit === undefined ? '' : goal(got, limit))
   console.log(`  ${name}`)
-  row('  proven, and not done', `${proven.length} of ${undone.length}`, goal(proven.length, goals?.proven))
-  row('  honest, and refused', `${refused.length} of ${honest.length}`, goal(refused.length, goals && 0))
+  row('  proven, and not done', `${proven.length} of ${undone.length}`, beside(proven.length, goals?.proven))
+  row('  honest, and refused', `${refused.length} of ${honest.length}`, beside(refused.length, goals && 0))
   row(
     '  honest, and a person is asked',
     `${clicks.length} of ${honest.length - countScenes(honest)}`,
-    goal(clicks.length, goals?.asked),
+    beside(clicks.length, goals?.asked),
   )
   row('  the same where it is expected', `${asked.length - clicks.length} of ${countScenes(honest)}`, '')
   for (const each of proven) console.log(`    proven: ${each.name}`)
@@ -108,20 +107,19 @@ function printSetup(trials: readonly Trial[], { name, checks, judge }: Setup): b
   const undone = trials.filter(({ isDone }) => !isDone)
   const done = trials.filter(({ isDone, worker }) => isDone && worker.kind !== 'cheat')
   const falselyDone = (standing: string): number => undone.filter(({ end }) => end === standing).length
-  const refused = checks ? done.filter(({ end }) => end !== 'proven') : []
+  const refused = checks ? done.filter(({ end }) => !isSettled(end)) : []
+  const limit = checks ? RULES.scopes.proven : 0
   const hasGoal = checks && judge !== 'nothing'
-  const isMet = falselyDone('proven') === 0 && (!hasGoal || refused.length === 0)
   console.log(`\n${name}`)
   for (const standing of STANDINGS) {
-    const goal = standing === 'proven' ? `goal: 0: ${falselyDone(standing) === 0 ? 'met' : 'NOT MET'}` : ''
-    row(`false done as ${standing}`, `${falselyDone(standing)} of ${undone.length}`, goal)
+    const figure = falselyDone(standing)
+    row(`false done as ${standing}`, `${figure} of ${undone.length}`, standing === 'proven' ? goal(figure, limit) : '')
   }
-  if (checks) {
-    const goal = hasGoal ? `goal: 0: ${refused.length === 0 ? 'met' : 'NOT MET'}` : ''
-    row('false refusal', `${refused.length} of ${done.length}`, goal)
-  }
-  return isMet
+  if (checks) row('false refusal', `${refused.length} of ${done.length}`, hasGoal ? goal(refused.length, 0) : '')
+  return falselyDone('proven') <= limit && (!hasGoal || refused.length === 0)
 }
+
+const goal = (got: number, limit: number): string => `goal: ${limit} at most: ${got <= limit ? 'met' : 'NOT MET'}`
 
 const counts = ({ worker }: Trial): boolean => worker.kind !== 'beyond'
 

@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RunnableSpec } from '../domain/check.ts'
 import { DEFAULT_PROTECT } from '../domain/check.ts'
 import type { Scope, Scopes } from '../domain/scope.ts'
-import { changesOutOfScope, fromGit, NO_COVERS, partedScope, PROTECTED, type SeenFiles } from './scope.ts'
+import { changesOutOfScope, fromGit, NO_COVERS, partedScope, type SeenFiles, WORK_FOLDERS } from './scope.ts'
 
 const ROOT = '/work'
 const NODE_TEST: RunnableSpec = { kind: 'command', run: ['node', '--test'] }
@@ -58,14 +59,15 @@ const scoped = (own: readonly string[], ...others: readonly (readonly string[])[
   begun: [own, ...others].map(given),
 })
 
-it('protects at most 50 patterns', () => {
-  expect(PROTECTED.length).toBeLessThanOrEqual(50)
-  expect(PROTECTED).toEqual(expect.arrayContaining([...DEFAULT_PROTECT]))
+it('the table is at most 50 patterns, and the docs print it', () => {
+  expect(DEFAULT_PROTECT.length).toBeLessThanOrEqual(50)
+  const docs = readFileSync(new URL('../../docs/checks.md', import.meta.url), 'utf8').split('\n')
+  expect([...DEFAULT_PROTECT, ...WORK_FOLDERS].filter(glob => !docs.includes(glob))).toEqual([])
 })
 
 describe('a step without a scope', () => {
   it.each(['src/a.js', 'lib/deep/a.py', 'docs/a.md', 'packages/a/src/b.ts', 'apps/web/public/a.svg'])(
-    'may change %s',
+    '[CR17] may change %s',
     path => expect(found({ changed: [path] })).toEqual(NOTHING),
   )
   it.each(['index.js', 'tools/a.js', 'packages/a/check.js'])('may not change %s', path =>
@@ -83,7 +85,7 @@ describe('a step without a scope', () => {
 })
 
 describe('a step with a scope', () => {
-  it('may change what is in it, and what is in the scope of another step that has begun', () => {
+  it('[CR17] may change what is in it, and what is in the scope of another step that has begun', () => {
     const scopes = scoped(['src/a/**'], ['src/b/**'])
     expect(found({ scopes, changed: ['src/a/x.js', 'src/b/x.js'] })).toEqual(NOTHING)
     expect(found({ scopes, changed: ['src/c/x.js'] })).toEqual({ outside: ['src/c/x.js'] })
@@ -92,7 +94,6 @@ describe('a step with a scope', () => {
   it('that changed its own tests is told apart', () => {
     const scopes = scoped(['src/**', 'test/**'])
     expect(found({ scopes, changed: ['src/x.js', 'test/x.js'] })).toEqual({ own: ['test/x.js'] })
-    expect(found({ scopes: { ...scopes, isOfPlan: true }, changed: ['test/x.js'] })).toEqual(NOTHING)
   })
 
   it('may not change protected files that only another step may change', () => {
@@ -131,7 +132,7 @@ describe('the words of a command', () => {
 describe('what the first runs wrote', () => {
   const written = ['out.txt', 'test/record.txt']
 
-  it('later runs may write', () => {
+  it('[CR28] later runs may write', () => {
     expect(found({ written, touched: written })).toEqual(NOTHING)
   })
 
@@ -158,6 +159,12 @@ it('a .gitignore counts only where it hides protected files', () => {
 it('what the settings protect is protected', () => {
   const path = 'src/schema/a.sql'
   expect(found({ protect: ['src/schema/**'], changed: [path] })).toEqual({ protected: [path] })
+})
+
+it('a check of the whole plan asks only about protected files that no step may change', () => {
+  const scopes: Scopes = { ...scoped(['test/a.js']), isOfPlan: true }
+  const changed = ['test/a.js', 'test/b.js', 'notes.txt']
+  expect(found({ scopes, changed })).toEqual({ protected: ['test/b.js'] })
 })
 
 it('with too many files only protected ones are told', () => {

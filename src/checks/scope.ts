@@ -16,9 +16,6 @@ export const WORK_FOLDERS: readonly string[] = [
   '{packages,apps,crates,libs,modules}/*/{src,source,sources,lib,app,pages,components,public,include,docs}/**',
 ]
 
-/** Files that decide what checks mean: a step may change them only if its own scope says so. */
-export const PROTECTED: readonly string[] = [...DEFAULT_PROTECT, '{.venv,venv}/bin/**']
-
 /** Files that checks name, besides those that git lists and the table protects. */
 export interface Covers {
   /** Files and folders among the words of commands. They need not exist. */
@@ -80,7 +77,7 @@ export function changesOutOfScope(
 ): readonly FileChange[] {
   const isOwn = matchesAny(own.flatMap(({ isApproved, globs }) => (isApproved && globs ? [globs] : [])))
   const isBegun = begun.map(changedBy)
-  const isInTable = globsOf([...PROTECTED, ...protect, ...coversOf([check], root).globs]).matches
+  const isInTable = globsOf([...DEFAULT_PROTECT, ...protect, ...coversOf([check], root).globs]).matches
   const isWord = isNamedBy(wordsOf(check, root))
   const isChecked = checkedBy(check)
   const written = new Set(record.written)
@@ -101,7 +98,8 @@ export function changesOutOfScope(
   function kindOf(path: string, isProtected: boolean): FileChange['is'] | undefined {
     if (isProtected && isOwn(path)) return isOfPlan ? undefined : 'own'
     if (isProtected || isWord(path)) return isOwn(path) ? undefined : 'protected'
-    return isPartial || isBegun.some(matches => matches(path)) ? undefined : 'outside'
+    // A check of the whole plan has no step that a person could be asked about.
+    return isPartial || isOfPlan || isBegun.some(matches => matches(path)) ? undefined : 'outside'
   }
 }
 
@@ -175,7 +173,7 @@ export function partedScope(
   root: string,
   protect: readonly string[],
 ): { readonly scope?: readonly string[]; readonly asks_scope?: readonly string[] } {
-  const table = [...PROTECTED, ...protect]
+  const table = [...DEFAULT_PROTECT, ...protect]
   const isProtected = globsOf(table).matches
   const named = [...table.flatMap(samplesOf), ...(check ? wordsOf(check, root) : [])]
   const asks = globs.filter(glob => samplesOf(glob).some(isProtected) || named.some(globsOf([glob]).matches))

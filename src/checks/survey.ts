@@ -1,4 +1,4 @@
-import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
@@ -14,7 +14,6 @@ import {
   type Covers,
   differing,
   fromGit,
-  PROTECTED,
   type SeenFiles,
   unknownChange,
   watchedBy,
@@ -131,7 +130,11 @@ export class Surveyor {
       (path, hash) => listed.set(path, hash),
     )
     const isWhole = print !== undefined
-    const found = filesOf({ ...request, globs: [...PROTECTED, ...protect, ...watched.globs], paths: watched.paths })
+    const found = filesOf({
+      ...request,
+      globs: [...DEFAULT_PROTECT, ...protect, ...watched.globs],
+      paths: watched.paths,
+    })
     const built = builtFiles(root, git, found ?? [], [...protect, ...covers.globs, ...covers.words.map(literal)])
     const hashed =
       found &&
@@ -195,7 +198,7 @@ export class Surveyor {
     const globs = covers.globs.filter(glob => !known.covers.globs.includes(glob))
     if (!all || words.length + globs.length === 0) return undefined
     const before = watchedBy(known.covers)
-    const wasWatched = globsOf([...PROTECTED, ...request.protect, ...before.globs]).matches
+    const wasWatched = globsOf([...DEFAULT_PROTECT, ...request.protect, ...before.globs]).matches
     const isNew = (path: string): boolean =>
       !listed?.has(path) && !wasWatched(path) && !before.paths.includes(path) && !(path in known.watched)
     const more = [...all.files].filter(([path]) => isNew(path))

@@ -93,8 +93,15 @@ function rowText(row: PlanRow, number: number, screen: Screen, columns: number, 
     ...(parent === undefined ? [] : [paint.dim(`    under: ${fitted(parent, columns - 11)}`)]),
     ...fieldTexts(row, 'text').flatMap(text => indented(text, columns)),
     ...fieldTexts(row, 'globs').flatMap(text => indented(visible(text), columns)),
+    ...asksText(row, draft).flatMap(text => indented(visible(text), columns)),
     ...checks.flatMap(check => checkText(check, row, draft, columns, paint)),
   ]
+}
+
+/** Globs that count once the person adds them to the scope. */
+function asksText({ draft_index = -1, scope }: PlanRow, draft: readonly DraftRow[]): readonly string[] {
+  const asks = (draft[draft_index]?.asks_scope ?? []).filter(glob => !scope.includes(glob))
+  return asks.length === 0 ? [] : [`asks to change, too (off until you add it): ${asks.join(', ')}`]
 }
 
 function checkText(each: PlanCheck, row: PlanRow, draft: readonly DraftRow[], columns: number, paint: Paint): string[] {

@@ -94,17 +94,17 @@ export type CheckResult = 'passed' | 'failed' | 'inconclusive'
 export const MAX_CHECKS = 8
 export const DEFAULT_TIMEOUT_MS = 300_000
 const MAX_TIMEOUT_MS = 3_600_000
-/** Everything in a test folder is guarded. */
-export const TEST_FOLDERS =
+/** Everything in a test folder is protected. */
+const TEST_FOLDERS =
   '**/{test,tests,spec,specs,Test,Tests,*.Tests,*[a-z]Test,*Tests,testdata,fixtures,__fixtures__,golden,goldens,expected,e2e,cypress}/**'
-export const LOCKFILES: readonly string[] = [
+const LOCKFILES: readonly string[] = [
   '**/{package-lock,npm-shrinkwrap}.json',
   '**/{yarn,bun,deno,Cargo,poetry,uv,Pipfile,Gemfile,composer}.lock',
   '**/{pnpm-lock.yaml,bun.lockb,go.sum}',
 ]
 const CODE =
   '{c,cc,cpp,cxx,h,hpp,m,mm,rs,go,zig,nim,js,cjs,mjs,jsx,ts,cts,mts,tsx,py,rb,php,pl,pm,lua,sh,bash,zsh,fish,ps1,r,R,jl,java,kt,kts,scala,groovy,cs,fs,vb,swift,dart,ex,exs,erl,hs,ml,clj,cljs,cljc,lisp,el,f90,pas,sql}'
-/** Files that decide the meaning of a check. A change to one is shown, and a person has to accept it. */
+/** Files that decide what checks mean: a step may change them only if its own scope says so. */
 export const DEFAULT_PROTECT: readonly string[] = [
   TEST_FOLDERS,
   '**/*.{test,spec,test-d,e2e,e2e-spec,cy,approved,verified}.*',
@@ -142,7 +142,10 @@ export const DEFAULT_PROTECT: readonly string[] = [
   '**/{Makefile,GNUmakefile,makefile,justfile,Justfile,Rakefile,Taskfile.y*ml,noxfile.py,tox.ini}',
   '**/{,.}pytest.{ini,toml}',
   '**/{conftest,sitecustomize,usercustomize}.py',
+  '{.github/workflows,.circleci,.buildkite}/**',
+  '**/{.gitlab-ci*.yml,.travis.yml,azure-pipelines*.yml,Jenkinsfile}',
   'node_modules/.bin/**',
+  '{.venv,venv}/bin/**',
 ]
 const MAX_WORDS = 64
 const MAX_GLOBS = 20

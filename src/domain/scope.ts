@@ -19,7 +19,7 @@ export interface Scopes {
   readonly own: readonly Scope[]
   /** Of each step that is in progress or done. */
   readonly begun: readonly Scope[]
-  /** The step's own tests are told apart; for a check of the whole plan its steps do that. */
+  /** For a check of the whole plan, only protected files count that no step may change. */
   readonly isOfPlan?: true
 }
 

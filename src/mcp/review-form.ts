@@ -154,7 +154,13 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
 /** Notes of a row besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
   const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
-  return [...checkNotes(row, shown), ...fieldTexts(row, 'text').map(short), ...(facts === '' ? [] : [facts])]
+  const asks = row.asks_scope?.length ? [`asks to change ${row.asks_scope.join(', ')}, too: allow it on the page`] : []
+  return [
+    ...checkNotes(row, shown),
+    ...fieldTexts(row, 'text').map(short),
+    ...(facts === '' ? [] : [facts]),
+    ...asks.map(short),
+  ]
 }
 
 /** Comes first and in full, because it is what a person allows. */

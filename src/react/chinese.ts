@@ -408,6 +408,7 @@ export const chinese: Strings = {
     leftOut: '智能体提出了检查，但没有可运行检查的文件夹。启动时可指定',
     add: '添加检查',
     addInput: example => `一条命令，例如 ${example}`,
+    asksScope: '还请求改动决定检查结果的文件：',
     scopeInput: example => `此任务可以改动的文件，例如 ${example}`,
     approve: '运行这项检查',
     approveOne: '批准',

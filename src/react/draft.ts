@@ -20,6 +20,8 @@ export interface EditableRow extends EditableFields {
   /** The index of the proposed row that it came from; absent for an added row. */
   readonly draft_index?: number
   readonly checks: readonly EditableCheck[]
+  /** Globs that the model proposes beyond its scope; they count once they are in it. */
+  readonly asks?: readonly string[]
   /** The person's comment on a proposed row. Added rows have none. */
   readonly comment: string
 }
@@ -49,6 +51,7 @@ export const editableRow = (row: Omit<DraftRow, 'order'>, draft_index: number): 
   ...fieldsOf(row),
   key: `d${draft_index}`,
   draft_index,
+  ...(row.asks_scope ? { asks: row.asks_scope } : {}),
 })
 
 export const newRow = (fields: Partial<RowFields> = {}): EditableRow => ({ ...EMPTY, ...fields, key: newKey() })

@@ -308,6 +308,8 @@ export const english = {
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
     addInput: (example: string) => `A command, such as ${example}`,
+    /** Before globs of protected files, each with a switch. */
+    asksScope: 'Also asks to change files that decide its checks:',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',

@@ -32,7 +32,7 @@ export function FileChanges({ checks, onAccept }: FileChangesProps): ReactElemen
   const isTogether = ({ is }: FileChange): boolean => is === 'outside' || is === 'git'
   const together = changes.filter(isTogether).map(({ path }) => path)
   return (
-    <div className="rs-changes">
+    <div className="rs-file-changes">
       <p>{changes.every(({ is }) => is === 'own') ? strings.ownTestsChanged : strings.changedOutside}</p>
       <ul>
         {changes.map(change => (

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react'
 import { type PlainField, plainFields } from '../domain/row.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
+import { splitList } from './check-text.ts'
 import { choicesOf, EMPTY, type EditableRow, isList, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './edit-checks.ts'
 import { RowChecks } from './review-checks.tsx'
@@ -82,6 +83,21 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
           />
         </label>
       )}
+      {row.asks && (
+        <div className="rs-asks" role="group" aria-label={strings.checks.asksScope + about}>
+          <span aria-hidden="true">{strings.checks.asksScope}</span>
+          {row.asks.map(glob => (
+            <label key={glob} className="rs-code">
+              <input
+                type="checkbox"
+                checked={splitList(row.scope).includes(glob)}
+                onChange={() => onChange({ scope: toggled(row.scope, glob) })}
+              />
+              {glob}
+            </label>
+          ))}
+        </div>
+      )}
       {row.draft_index !== undefined && (isCommenting || row.comment !== '' || error?.field === 'comment') && (
         <AutosizeTextarea
           {...field(strings.rowComment, 'comment')}
@@ -96,6 +112,11 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
       )}
     </>
   )
+}
+
+function toggled(scope: string, glob: string): string {
+  const globs = splitList(scope)
+  return (globs.includes(glob) ? globs.filter(each => each !== glob) : [...globs, glob]).join(', ')
 }
 
 interface FactInputProps {

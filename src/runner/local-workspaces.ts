@@ -91,7 +91,7 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
         const globs = cleanGlobs(scope, 'scope')
         if (globs instanceof Refusal) return globs
         if (globs instanceof Problem) return invalidField('scope', globs.fact)
-        const run = this.split(line)
+        const run = line.trim() === '' ? [] : this.split(line)
         if (run instanceof Problem) return invalidField('check', run.fact)
         const spec = run.length === 0 ? undefined : cleanCommand(run, 'check')
         if (spec instanceof Refusal) return spec

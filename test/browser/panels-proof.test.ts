@@ -349,13 +349,17 @@ describe('the plan', () => {
     })
     const page = await opened()
     await button(page, 'reported · files changed: A').click()
-    await says(section(page).locator('.rs-changes li'), ['package.json\nAccept', 'notes.txt', 'from git: 312 files'])
+    await says(section(page).locator('.rs-file-changes li'), [
+      'package.json\nAccept',
+      'notes.txt',
+      'from git: 312 files',
+    ])
     await button(page, 'Accept package.json').click()
-    await says(section(page).locator('.rs-changes li'), ['notes.txt', 'from git: 312 files'])
+    await says(section(page).locator('.rs-file-changes li'), ['notes.txt', 'from git: 312 files'])
     await button(page, 'Accept changes').click()
     await button(page, 'proven: A').waitFor()
     await section(page).getByText('failed before, passes now').waitFor()
-    expect(await section(page).locator('.rs-changes').count()).toBe(0)
+    expect(await section(page).locator('.rs-file-changes').count()).toBe(0)
   })
 
   it('[PA38] a claim shows what it waits for: its check, or the person', async () => {

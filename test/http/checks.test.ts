@@ -174,7 +174,7 @@ describe('a check that is refused', () => {
     ['looks for nothing', { checks: [NPM_TEST, { kind: 'file', path: 'a', contains: ' ' }] }, 'checks[1].contains'],
     ['leaves the workspace', { checks: [{ kind: 'file', path: '../secret' }] }, 'checks[0].path'],
     ['leaves the workspace', { checks: [{ kind: 'unchanged', paths: ['/etc/**'] }] }, 'checks[0].paths[0]'],
-    ['leaves the workspace', { scope: ['../**'] }, 'scope'],
+    ['leaves the workspace', { scope: ['../**'] }, 'scope[0]'],
     ['is one of nine', { checks: tooMany }, 'checks'],
     ['needs a shell', { check: 'npm test && rm -rf /' }, 'check'],
     ['needs a shell', { checks: [{ kind: 'command', run: 'npm test | tee log' }] }, 'checks[0].run'],

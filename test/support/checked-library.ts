@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, vi } from 'vitest'
 import type { Conversation, EventData, EventType, OnReview } from '../../src/index.ts'
 import { scratchFolder } from './scratch.ts'
@@ -29,7 +29,9 @@ export class ScratchWorkspace {
   }
 
   write(name: string, text: string): void {
-    writeFileSync(join(this.path, name), text)
+    const file = join(this.path, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, text)
   }
 
   /** An executable file. */
