@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
@@ -9,6 +10,7 @@ import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { existingFolder } from './data-folder.ts'
 import type { Environment } from './environment.ts'
+import type { PlanSource, StatusPlace } from './status-source.ts'
 
 export interface StoreOptions {
   readonly store: string
@@ -110,3 +112,29 @@ export async function knownConversation({ conversations }: Door, conversation: s
   if (await conversations.summary(ref)) return ref
   throw new CliError(`there is no conversation ${conversation}.`)
 }
+
+/** Opens the store read-only and creates nothing; undefined if there is none. */
+export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
+  if (store === 'memory') return undefined
+  if (store === 'sqlite' || store === 'file') {
+    // Task files only mirror the log.
+    const path = join(data, 'runsheet.db')
+    return existsSync(path) ? openDoor({ store: await openSqliteStore({ path }), readOnly: true }) : undefined
+  }
+  const { openPostgresStore } = await import('../store/postgres/store.ts')
+  try {
+    return openDoor({ store: await openPostgresStore({ url: store, creates: false }), readOnly: true })
+  } catch (error) {
+    // A database without our tables.
+    if (error instanceof StoreError && error.code === 'readonly') return undefined
+    throw error
+  }
+}
+
+export const plansOf = (door: Door): PlanSource => ({
+  now: () => door.now(),
+  read: ref => door.read(ref),
+  conversations: async limit => (await door.conversations.list(LOCAL_TENANT, { limit }, 'all')).items,
+  waiting: async limit => (await door.reviews.waiting(LOCAL_TENANT, undefined, { limit })).items,
+  close: () => door.close(),
+})

@@ -49,7 +49,7 @@ async function plansAt(place: StatusPlace): Promise<PlanSource | undefined> {
   if (isFile && !existsSync(join(place.data, 'runsheet.db'))) return undefined
   const peeked = isFile ? peekedPlans(place) : undefined
   if (peeked) return peeked
-  const { openedForStatus, plansOf } = await import('./status.ts')
+  const { openedForStatus, plansOf } = await import('./open-store.ts')
   const door = await openedForStatus(place)
   return door && plansOf(door)
 }

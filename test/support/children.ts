@@ -26,8 +26,8 @@ export function programOf(file: URL): string {
   return existsSync(bundle) ? bundle : path
 }
 
-/** No settings of the user who runs the tests, and none that a test could write. */
-export const NO_SETTINGS = { XDG_CONFIG_HOME: '/proc/nowhere' }
+/** No settings of the user who runs the tests. */
+export const NO_SETTINGS = { XDG_CONFIG_HOME: '/nowhere' }
 
 /** The command line as built: it starts in half the time. Tests of the project `edge` have a build. */
 export const BUILT = 'dist/cli/runsheet.js'
