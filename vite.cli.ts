@@ -3,10 +3,10 @@ import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
-const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy|setup\/host)\.ts$/
+const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy)\.ts$/
 
 /** What a hook needs that can ask the MCP process of its host. */
-const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event)\.ts$/
+const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event|hosts\/hosts)\.ts$/
 
 /** What it needs besides, if it cannot, to see that a conversation has no plan. */
 const HOOK_DIRECT = /src\/(cli\/hook-direct|domain\/text|store\/private-file)\.ts$/

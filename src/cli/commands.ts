@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from 'commander'
 import { ASK_FOR } from '../domain/tool-rules.ts'
-import { HOST_NAMES, type HostName } from '../setup/host.ts'
+import { HOST_NAMES, type HostName } from '../hosts/hosts.ts'
 import { DEFAULT_CONFIG, expandHome } from './default-paths.ts'
 import type { Environment } from './environment.ts'
 import type { ExportOptions } from './export.ts'

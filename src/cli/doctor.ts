@@ -3,16 +3,9 @@ import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
 import { visible } from '../domain/visible.ts'
+import { HOST_NAMES, type HostName, HOSTS } from '../hosts/hosts.ts'
 import { type HookGroup, hookWords } from '../setup/hooks.ts'
-import {
-  type Host,
-  HOST_NAMES,
-  type HostName,
-  type Installation,
-  type Place,
-  type PlacedHook,
-  type Scope,
-} from '../setup/host.ts'
+import type { Host, Installation, Place, PlacedHook, Scope } from '../setup/host.ts'
 import { startedBy, type StartedServer } from '../setup/server-entry.ts'
 import {
   callHooks,
@@ -78,7 +71,7 @@ export async function examine(options: DoctorOptions): Promise<boolean> {
     const found = entriesOf(name, options)
     count += found.length
     for (const { host, place, path, entry } of found) {
-      console.log(visible(`${host.label} (${place.scope} scope): ${path}`))
+      console.log(visible(`${HOSTS[host.name].label} (${place.scope} scope): ${path}`))
       if (entry instanceof CliError) tell({ kind: 'wrong', text: entry.message, todo: 'Mend the file' })
       else if (entry === undefined) tell(withoutServer(host, place, options))
       else for await (const finding of findings(host, place, entry, options)) tell(finding)
@@ -143,7 +136,7 @@ async function* findings(
     return
   }
   if (!server.isEnabled) {
-    yield { kind: 'wrong', text: `the server is switched off in ${host.label}`, todo: 'Switch it on there' }
+    yield { kind: 'wrong', text: `the server is switched off in ${HOSTS[host.name].label}`, todo: 'Switch it on there' }
   }
   const data = dataFolderOf(installation.data, cwd)
   const patient = { host, place, server, installation, data, environment, invocation, setup }
@@ -251,7 +244,9 @@ async function* checkHost({ host, environment }: Patient): AsyncGenerator<Findin
   const tried = host.tried === undefined ? 'not tried; written as its documentation says' : `tried with ${host.tried}`
   const file = onPath(host.command, environment['PATH'])
   const found = file && (await versionOf([file], environment))
-  const what = file ? `${host.label} ${found ?? 'does not say its version'}` : `${host.command} is not on the PATH`
+  const what = file
+    ? `${HOSTS[host.name].label} ${found ?? 'does not say its version'}`
+    : `${host.command} is not on the PATH`
   yield { kind: 'note', text: `${what} (${tried})` }
 }
 
@@ -289,7 +284,7 @@ async function* checkServer({ host, server, environment, setup }: Patient): Asyn
   const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe' })
   let stderr = ''
   transport.stderr?.on('data', chunk => (stderr = `${stderr}${String(chunk)}`.slice(-2_000)))
-  const client = new Client({ name: host.hookClient ?? 'runsheet-doctor', version })
+  const client = new Client({ name: toolClient(host) ?? 'runsheet-doctor', version })
   const started = performance.now()
   try {
     await client.connect(transport, { timeout: ANSWER_MS })
@@ -307,7 +302,7 @@ async function* checkServer({ host, server, environment, setup }: Patient): Asyn
       }
     }
     yield { kind: 'well', text: `the server answers in ${seconds} s, with ${shown.length} tools: ${shown.join(', ')}` }
-    if (host.hookClient && !names.includes('hook')) {
+    if (toolClient(host) && !names.includes('hook')) {
       yield { kind: 'wrong', text: 'the server has no tool for hooks', todo: `Write the settings anew: ${setup}` }
     }
   } catch (error) {
@@ -482,4 +477,10 @@ function* checkItem({ path, item }: SettingsFile, { setup }: Patient): Generator
   if (Array.isArray(list) && list.includes(item.value)) yield { kind: 'well', text: `${item.value} is allowed` }
   else
     yield { kind: 'wrong', text: `${item.value} is not in ${item.path.join('.')} of ${path}`, todo: `Add it: ${setup}` }
+}
+
+/** The host's client name, if its hooks call our tool. */
+function toolClient({ name }: Host): string | undefined {
+  const { hooks, client } = HOSTS[name]
+  return hooks === 'tool' ? client : undefined
 }

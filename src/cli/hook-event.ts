@@ -2,9 +2,10 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSyn
 import { GATE_MARK } from '../domain/host-marks.ts'
 import { isId } from '../domain/text.ts'
 import { answerFor } from '../hooks/answer.ts'
-import type { HookAnswer, HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
+import type { HookAnswer, HookEvent, HookFeatures } from '../hooks/event.ts'
 import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
+import { type HookHost, HOSTS } from '../hosts/hosts.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { ancestors, hostFile, hostProcess, hostsFolder } from './hook-socket.ts'
 
@@ -29,7 +30,7 @@ export function hostEvent(command: HookCommand, text: string): HostEvent | undef
   if (typeof payload !== 'object' || payload === null) return undefined
   const event = eventOf(command.host, command.name, payload as Payload)
   if (event?.kind === 'stop' && isPersonsStop(command.host, payload as Payload)) return undefined
-  return event && { ...command, event, given: command.host === 'opencode' ? givenNotes(payload as Payload) : undefined }
+  return event && { ...command, event, given: HOSTS[command.host].hooks === 'plugin' ? givenNotes(payload as Payload) : undefined }
 }
 
 /** Gemini CLI reports a cancel by the person as a stop of the agent; only its transcript tells them apart. */

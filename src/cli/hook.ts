@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
-import { HOOK_HOSTS, MAX_HOOK_MS } from '../hooks/event.ts'
+import { MAX_HOOK_MS } from '../hooks/event.ts'
+import { HOOK_HOSTS } from '../hosts/hosts.ts'
 import { expandHome, projectData } from './default-paths.ts'
 import type { HookCommand } from './hook-event.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'

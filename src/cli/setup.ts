@@ -1,16 +1,9 @@
 import { isAbsolute, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { visible } from '../domain/visible.ts'
+import { type HostName, HOSTS } from '../hosts/hosts.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
-import {
-  type Feature,
-  FEATURES,
-  type Host,
-  type HostName,
-  type Installation,
-  type Place,
-  type Scope,
-} from '../setup/host.ts'
+import { type Feature, FEATURES, type Host, type Installation, type Place, type Scope } from '../setup/host.ts'
 import { startedBy } from '../setup/server-entry.ts'
 import { UnsafeForm } from '../setup/settings-error.ts'
 import { byHand, callHooks, type Settings } from '../setup/settings.ts'
@@ -217,7 +210,7 @@ async function checkDatabase(data: string, environment: Environment): Promise<vo
 }
 
 function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOptions): void {
-  console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${host.label} (${scope} scope):`)
+  console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${HOSTS[host.name].label} (${scope} scope):`)
   for (const { path, before, after } of changes) {
     const what = before === undefined ? ' (new)' : after === undefined ? ' (removed)' : ''
     console.log(`\n${visible(path)}${what}`)
@@ -277,7 +270,8 @@ function write(changes: readonly Change[], records: SetupRecords, { scope, remov
   }
 }
 
-function nothingToDo({ label }: Host, { scope, remove }: SetupOptions): string {
+function nothingToDo({ name }: Host, { scope, remove }: SetupOptions): string {
+  const { label } = HOSTS[name]
   return remove
     ? `Runsheet is not in the settings of ${label} (${scope} scope).`
     : `The settings of ${label} (${scope} scope) are as they should be.`
@@ -294,7 +288,9 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   return [
     ...host.notes(place, installation),
     ...(installation.features.length === 0 && callHooks(host.settings(place, installation)) ? [SESSION_NOTE] : []),
-    ...(host.tried === undefined ? [`Written as the documentation of ${host.label} says; not tried in it.`] : []),
+    ...(host.tried === undefined
+      ? [`Written as the documentation of ${HOSTS[host.name].label} says; not tried in it.`]
+      : []),
     ...(isTwice
       ? [
           `Runsheet is also in ${elsewhere?.path}: hooks run twice. Take it out there: ${setupCommand(invocation, host.name, other)} --remove`,
@@ -331,12 +327,12 @@ function hasServer(host: Host, settings: Settings | undefined): boolean {
 async function ready(host: Host, folder: DataFolder, options: SetupOptions): Promise<void> {
   const data = folder.path
   for (const line of folder.warnings) console.error(line)
-  if (host.name === 'opencode') createSecret(data)
+  if (HOSTS[host.name].hooks === 'plugin') createSecret(data)
   await openPageOnce(folder, options)
 }
 
 function removed(host: Host, place: Place, data: string): void {
-  if (host.name === 'opencode') removeUnusedSecret(host, place, data)
+  if (HOSTS[host.name].hooks === 'plugin') removeUnusedSecret(host, place, data)
   console.log(visible(`Plans stay in ${data}.`))
 }
 

@@ -6,6 +6,7 @@ import { type Instant, plusMs } from '../domain/instant.ts'
 import { planStatus, type PlanStatus } from '../domain/plan-status.ts'
 import { planOf } from '../domain/plan.ts'
 import { hostId } from '../hooks/host-id.ts'
+import { traitsOf } from '../hosts/hosts.ts'
 import { type ConversationSummary, LOCAL_TENANT, type Ref } from '../store/store.ts'
 import { DEFAULT_DATA, expandHome, projectData } from './default-paths.ts'
 import type { Environment } from './environment.ts'
@@ -81,7 +82,7 @@ export async function chosen(source: PlanSource, options: ChooseOptions): Promis
   const now = await source.now()
   const { session, environment } = options
   if (session) return withPlan(source, session.id, session.by, now)
-  const hinted = hostId(environment['CLAUDE_CODE_SESSION_ID'])
+  const hinted = hostId(environment[traitsOf().sessionVariable ?? ''])
   const found = hinted === undefined ? undefined : await withPlan(source, hinted, 'environment', now)
   if (found) return found
   const belongs = isShared(options) ? isOf(options.folder) : () => true

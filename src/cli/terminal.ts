@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline/promises'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
+import { HOSTS } from '../hosts/hosts.ts'
 import { CliError } from './cli-error.ts'
 import type { Environment } from './environment.ts'
 
@@ -101,21 +102,9 @@ export async function edit(file: string, environment: Environment): Promise<void
   }
 }
 
-/** Variables that agents set in their shells. */
-const AGENT_MARKS: Readonly<Record<string, string>> = {
-  CLAUDECODE: 'Claude Code',
-  CODEX_CI: 'Codex',
-  CODEX_THREAD_ID: 'Codex',
-  GEMINI_CLI: 'Gemini CLI',
-  QWEN_CODE: 'Qwen Code',
-  OPENCODE: 'OpenCode',
-}
-
 /**
  * The agent whose shell this is, if it says so. This stops an agent from deciding by accident, not on purpose: it has
  * its user's rights.
  */
-export function agentShell(environment: Environment): string | undefined {
-  const name = Object.keys(AGENT_MARKS).find(each => environment[each])
-  return name === undefined ? undefined : AGENT_MARKS[name]
-}
+export const agentShell = (environment: Environment): string | undefined =>
+  Object.values(HOSTS).find(({ shell = [] }) => shell.some(name => environment[name]))?.label

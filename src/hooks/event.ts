@@ -1,6 +1,3 @@
-export const HOOK_HOSTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen'] as const
-export type HookHost = (typeof HOOK_HOSTS)[number]
-
 /** A host blocks on its hooks for at most this long. */
 export const MAX_HOOK_MS = 2_000
 

@@ -1,10 +1,6 @@
-import type { HookEvent, HookHost } from './event.ts'
+import type { HookHost } from '../hosts/hosts.ts'
+import type { HookEvent } from './event.ts'
 import { eventOf, type Payload } from './payload.ts'
-
-export const HOOK_CLIENTS: ReadonlyMap<string | undefined, HookHost> = new Map([
-  ['claude-code', 'claude-code'],
-  ['codex-mcp-client', 'codex'],
-])
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   session: ['session_id'],

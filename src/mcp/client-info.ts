@@ -6,7 +6,7 @@ import {
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { type HostTraits, traitsOf } from './hosts.ts'
+import { type HostTraits, traitsOf } from '../hosts/hosts.ts'
 
 export interface ClientInfo {
   readonly name: string | undefined

@@ -1,7 +1,8 @@
 import type { CallToolResult, McpServer, RegisteredTool, ServerContext } from '@modelcontextprotocol/server'
 import { answerFor } from '../hooks/answer.ts'
 import { deliverHook } from '../hooks/handle.ts'
-import { eventOfTool, HOOK_CLIENTS } from '../hooks/tool-input.ts'
+import { eventOfTool } from '../hooks/tool-input.ts'
+import { toolHost } from '../hosts/hosts.ts'
 import { clientOf } from './client-info.ts'
 import type { Connection, McpOptions } from './connection.ts'
 import type { HostHooks } from './host-hooks.ts'
@@ -20,7 +21,7 @@ export function offerHookTool(
   connection: Connection,
   { door, tenant, onError }: McpOptions,
 ): void {
-  const hostOf = (ctx: ServerContext) => HOOK_CLIENTS.get(clientOf(server, ctx).name)
+  const hostOf = (ctx: ServerContext) => toolHost(clientOf(server, ctx).name)
   const call = async (input: unknown, ctx: ServerContext): Promise<CallToolResult> => {
     const host = hostOf(ctx)
     if (host === undefined || hostMeta(ctx.mcpReq._meta, clientOf(server, ctx).name).call !== undefined) {

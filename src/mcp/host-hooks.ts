@@ -1,8 +1,9 @@
 import type { Redactor } from '../domain/redact.ts'
-import type { HookEvent, HookFeatures, HookHost } from '../hooks/event.ts'
+import type { HookEvent, HookFeatures } from '../hooks/event.ts'
 import { ProcessNotes } from '../hooks/process-notes.ts'
+import type { HookHost } from '../hosts/hosts.ts'
+import { commandHost } from '../hosts/hosts.ts'
 import type { Hooked } from './binding.ts'
-import { traitsOf } from './hosts.ts'
 
 export interface HostHooksOptions {
   readonly features: HookFeatures
@@ -28,8 +29,8 @@ export class HostHooks {
 
   hooked(client: string | undefined): Hooked | undefined {
     if (this.#last) return this.#last
-    const { hookHost } = traitsOf(client)
-    const session = hookHost && this.options.noted?.(hookHost)
+    const host = commandHost(client)
+    const session = host && this.options.noted?.(host)
     return session === undefined ? undefined : { session, turn: undefined }
   }
 }

@@ -1,5 +1,5 @@
 import { hostId, hostReference } from '../hooks/host-id.ts'
-import { traitsOf } from './hosts.ts'
+import { traitsOf } from '../hosts/hosts.ts'
 
 export type Meta = Readonly<Record<string, unknown>>
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { traitsOf } from './hosts.ts'
+import { traitsOf } from '../hosts/hosts.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf } from './wait-limits.ts'
 
 it.each([

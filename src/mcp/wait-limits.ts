@@ -1,4 +1,4 @@
-import type { HostTraits } from './hosts.ts'
+import type { HostTraits } from '../hosts/hosts.ts'
 
 /** How long calls wait for a person, and how often they send progress. */
 export interface WaitLimits {

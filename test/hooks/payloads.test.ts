@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { answerFor } from '../../src/hooks/answer.ts'
-import { HOOK_HOSTS, type HookEvent, type HookHost } from '../../src/hooks/event.ts'
+import type { HookEvent } from '../../src/hooks/event.ts'
+import { HOOK_HOSTS, type HookHost } from '../../src/hosts/hosts.ts'
 import { eventOf, type Payload } from '../../src/hooks/payload.ts'
 import { eventOfTool } from '../../src/hooks/tool-input.ts'
 

@@ -1,5 +1,6 @@
+import type { HostName } from '../../hosts/hosts.ts'
 import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand } from '../hooks.ts'
-import type { HostName, Installation, Place } from '../host.ts'
+import type { Installation, Place } from '../host.ts'
 
 interface CommandHooks {
   readonly host: HostName
