@@ -1,4 +1,4 @@
-import { isMap, isNode, isSeq, LineCounter, parseDocument, type Document, type Node, stringify } from 'yaml'
+import { Document, isMap, isNode, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
 import * as z from 'zod'
 import { type Check, type CheckKind, type CheckSpec, cleanCheck, specOf } from '../domain/check.ts'
 import { quoteWords, splitWords } from '../domain/command-line.ts'
@@ -97,15 +97,26 @@ export function printPlan(
 ): string {
   const printed = rows.map(row => {
     const about = notes(row).map(line => `  # ${line.replaceAll(/\s+/g, ' ')}\n`)
-    return stringify([rowFields(row, draft)], { lineWidth: 0 }).replace('\n', () => `\n${about.join('')}`)
+    return yamlOf([rowFields(row, draft)]).replace('\n', () => `\n${about.join('')}`)
   })
   return [
     help.map(line => `# ${line}`.trimEnd().concat('\n')).join(''),
-    comment === '' ? '' : stringify({ comment }, { lineWidth: 0 }),
+    comment === '' ? '' : yamlOf({ comment }),
     printed.length === 0 ? 'steps: []\n' : `steps:\n\n${printed.join('\n')}`,
   ]
     .filter(Boolean)
     .join('\n')
+}
+
+/** Texts that a block cannot hold are quoted: those with control characters, or space at the end of a line. */
+function yamlOf(value: unknown): string {
+  const document = new Document(value)
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && /[^\P{C}\n]|[^\S\n]\n|^\s|\n$/u.test(node.value)) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
 }
 
 function rowFields(row: PlanRow, draft: readonly DraftRow[]): Readonly<Record<string, unknown>> {
