@@ -152,7 +152,7 @@ async function recorded(door: Door, count: number): Promise<string[]> {
   for (let round = 0; round < count; round += 1) {
     const { events } = await door.run(ref, change(round))
     state = fold(state, events)
-    frames.push(events.map(framed).join('') + framedTodos(state))
+    frames.push(events.map(event => framed(event, 'person')).join('') + framedTodos(state))
   }
   await door.close()
   return frames

@@ -105,6 +105,6 @@ it('[TC17] a check of the whole plan that fails, or whose files changed, is name
   const steps = [() => (fixed(), settles(1)), () => (workspace.write('lint.sh', 'exit 0\n'), settles(2))]
   const edited = await told({ done, steps })
   expect(edited.last).toContain(
-    'The plan is not done: `sh lint.sh`, a check of the whole plan, does not count: lint.sh changed since the plan was confirmed. Put that back, or leave it to a person, who can accept it. Mend that, then continue.',
+    'The plan is not done: `sh lint.sh`, a check of the whole plan, does not count: changed outside the scopes of the plan: lint.sh. Put that back, or leave it to a person, who can accept it. Mend that, then continue.',
   )
 })

@@ -150,11 +150,31 @@ describe('checks in the process of the library', () => {
     await expect(chat.stopCheck(1, look?.id ?? '')).resolves.toMatchObject({ number: 1 })
   })
 
+  it('[HD1][HD2] a held-out check of a person refuses a claim, and the agent hears no more than that', async () => {
+    const runsheet = open(openMemoryStore())
+    onTestFinished(() => runsheet.close())
+    const chat = runsheet.conversation('chat-1')
+    const turn = chat.turn('turn-1')
+    await turn.call('plan', { tasks: [{ title: 'Write the sum' }] })
+    const run = ['grep', '42', 'src/sum.txt']
+    await chat.changeTask(1, { checks: [{ kind: 'command', run, hidden: true }] })
+    // The first call after a person's edit is told of it.
+    await turn.call('update', CLAIM)
+    expect(await turn.call('update', CLAIM)).toMatchObject({
+      error: 'Task 1 is not done: a held-out check failed.',
+    })
+    workspace.write('src/sum.txt', '42')
+    expect(await turn.call('update', CLAIM)).toMatchObject({ remaining: 0 })
+    expect(await chat.tasks()).toMatchObject([{ standing: 'proven', checks: [{ run, hidden: true }] }])
+  })
+
   it('[LI9] refuses a folder that is none, a command that proves nothing, and what openChecks did not return', () => {
     const nowhere = join(workspace.folder, 'nowhere')
     expect(() => openChecks({ workspace: nowhere })).toThrow(/nowhere cannot be used as a workspace/)
     expect(() => openChecks({ workspace: workspace.path, done: [['true']] })).toThrow(/a command that can fail/)
     expect(() => openChecks({ workspace: workspace.path, protect: ['../x'] })).toThrow(/checks.protect/)
+    expect(() => openChecks({ workspace: workspace.path, held_out: nowhere })).toThrow(/nowhere is not a folder/)
+    expect(() => openChecks({ workspace: workspace.path, held_out: workspace.path })).toThrow(/inside the workspace/)
     const checks = { workspace: { machine: 'm', path: workspace.path } }
     expect(() => createRunsheet({ store: openMemoryStore(), checks })).toThrow('openChecks of runsheet/checks')
   })

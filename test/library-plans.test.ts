@@ -7,7 +7,7 @@ import { approveAll, ScratchWorkspace } from './support/checked-library.ts'
 import { git, hasGit } from './support/repository.ts'
 
 const workspace = ScratchWorkspace.each(each =>
-  each.script('check', 'test -s sum.txt || { echo there is no sum; exit 3; }'),
+  each.script('check', 'test -s src/sum.txt || { echo there is no sum; exit 3; }'),
 )
 
 function open(options: Partial<RunsheetOptions> & { checked?: Partial<ChecksOptions> } = {}): Runsheet {
@@ -27,10 +27,10 @@ it('[TC12] a plan that ends in another turn is checked there as a whole', async 
   const chat = runsheet.conversation('chat-1')
   const turn = chat.turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }] })
-  workspace.write('sum.txt', '3')
-  await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  workspace.write('src/sum.txt', '3')
+  await turn.call('update', { id: 1, outcome: 'It is in src/sum.txt.' })
   expect(await ends(runsheet)).toEqual(['proven', 'in_progress'])
-  workspace.write('sum.txt', '')
+  workspace.write('src/sum.txt', '')
   await chat.turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(runsheet)).toEqual(['in_progress', 'reported'])
 })
@@ -39,18 +39,18 @@ it('[AS4] a task that is created as done waits for the claim that runs its check
   const policy = { toolset: 'task_manager', review: false } as const
   const runsheet = open({ policy, checked: { allow: [['./check']] } })
   const turn = runsheet.conversation('chat-1').turn('turn-1')
-  const task = { title: 'Write the sum', check: './check', status: 'done', outcome: 'It is in sum.txt.' }
+  const task = { title: 'Write the sum', check: './check', status: 'done', outcome: 'It is in src/sum.txt.' }
   const answer = await turn.call('add_task', { tasks: [task] })
   const [made] = await runsheet.conversation('chat-1').tasks()
   const id = made?.id ?? ''
   expect(answer).toMatchObject({
     not_accepted: [{ id, reason: 'Its check runs once you complete it with a call of its own.' }],
   })
-  expect(await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })).toMatchObject({
+  expect(await turn.call('complete_task', { id, outcome: 'It is in src/sum.txt.' })).toMatchObject({
     error: expect.stringContaining('`./check` fails with exit code 3'),
   })
-  workspace.write('sum.txt', '3')
-  await turn.call('complete_task', { id, outcome: 'It is in sum.txt.' })
+  workspace.write('src/sum.txt', '3')
+  await turn.call('complete_task', { id, outcome: 'It is in src/sum.txt.' })
   expect(await ends(runsheet)).toEqual(['proven'])
 })
 
@@ -67,9 +67,9 @@ it.runIf(hasGit)(
         { title: 'Check the sum', check },
       ],
     })
-    workspace.write('sum.txt', '3')
-    await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
-    workspace.write('sum.txt', '')
+    workspace.write('src/sum.txt', '3')
+    await turn.call('update', { id: 1, outcome: 'It is in src/sum.txt.' })
+    workspace.write('src/sum.txt', '')
     await turn.call('update', { id: 2, outcome: 'It is right.' })
     expect(await turn.call('update', { id: 2, status: 'cancelled', outcome: 'Not needed.' })).toMatchObject({
       error: expect.stringContaining('cannot be cancelled. Set it to blocked'),
@@ -81,17 +81,17 @@ it.runIf(hasGit)(
 )
 
 it('[TC13] the claim that leaves nothing open is refused while a check of the whole plan fails', async () => {
-  workspace.script('lint', 'test -s notes.txt || { echo there are no notes; exit 4; }')
+  workspace.script('lint', 'test -s docs/notes.txt || { echo there are no notes; exit 4; }')
   const runsheet = open({ checked: { done: [['./lint']] } })
   const turn = runsheet.conversation('chat-1').turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }] })
-  workspace.write('sum.txt', '3')
-  await turn.call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  workspace.write('src/sum.txt', '3')
+  await turn.call('update', { id: 1, outcome: 'It is in src/sum.txt.' })
   expect(await turn.call('update', { id: 2, outcome: 'They know.' })).toMatchObject({
     error: expect.stringMatching(/`.\/lint`, a check of the whole plan, fails with exit code 4[^]*there are no notes/),
   })
   expect(await ends(runsheet)).toEqual(['proven', 'in_progress'])
-  workspace.write('notes.txt', 'x')
+  workspace.write('docs/notes.txt', 'x')
   await turn.call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(runsheet)).toEqual(['proven', 'reported'])
 })
@@ -114,10 +114,10 @@ it('[TC14] a plan that ends in another folder proves nothing of what was done in
   const here = open({ store })
   const plan = [{ title: 'Write the sum', check: './check' }, { title: 'Tell the team' }]
   await here.conversation('chat-1').turn('turn-1').call('plan', { tasks: plan })
-  workspace.write('sum.txt', '3')
-  await here.conversation('chat-1').turn('turn-1').call('update', { id: 1, outcome: 'It is in sum.txt.' })
+  workspace.write('src/sum.txt', '3')
+  await here.conversation('chat-1').turn('turn-1').call('update', { id: 1, outcome: 'It is in src/sum.txt.' })
   expect(await ends(here)).toEqual(['proven', 'in_progress'])
-  workspace.write('sum.txt', '')
+  workspace.write('src/sum.txt', '')
   const there = open({ store, checked: { workspace: elsewhere } })
   await there.conversation('chat-1').turn('turn-2').call('update', { id: 2, outcome: 'They know.' })
   expect(await ends(there)).toEqual(['reported', 'reported'])

@@ -6,7 +6,7 @@ import { openChecks } from '../src/library/checks.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 
-const workspace = ScratchWorkspace.each(at => at.script('check.sh', 'test -s ${1:-sum}.txt'))
+const workspace = ScratchWorkspace.each(at => at.script('check.sh', 'test -s src/${1:-sum}.txt'))
 
 async function open(folder: string): Promise<Runsheet> {
   const runsheet = createRunsheet({
@@ -55,12 +55,12 @@ it('[TC18] a plan whose folder was renamed says so at once, and goes on where a 
   await seen(chat, 'check_ran', 4)
   const moved = [{ workspace: { path: workspace.path }, approved: true, state: 'failed', baseline: 'failed' }]
   expect(await chat.tasks()).toMatchObject([{ checks: moved }, { title: 'Look' }, { checks: moved }])
-  workspace.write('sum.txt', '42')
+  workspace.write('src/sum.txt', '42')
   // A person's edit fences, once.
   expect(await claim('call-2')).toMatchObject({ error: expect.stringContaining('checks are now ["./check.sh"]') })
   expect(await claim('call-3')).toMatchObject({ next: '2 Look', remaining: 2 })
   expect((await chat.tasks())[0]).toMatchObject({ status: 'completed', standing: 'proven' })
-  workspace.write('product.txt', '42')
+  workspace.write('src/product.txt', '42')
   await chat.turn('turn-1').call('update', { id: 2, outcome: 'x' }, { id: 'call-4' })
   const last = await chat.turn('turn-1').call('update', { id: 3, outcome: 'x' }, { id: 'call-5' })
   expect(last).toEqual({ next: null, remaining: 0 })
@@ -71,7 +71,7 @@ it('[TC18] while the folder is gone, the claim that would end the plan is refuse
   const chat = (await open(workspace.path)).conversation('chat-1')
   const turn = chat.turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check.sh' }, { title: 'Look' }] })
-  workspace.write('sum.txt', '42')
+  workspace.write('src/sum.txt', '42')
   expect(await turn.call('update', { id: 1, outcome: 'x' })).toMatchObject({ remaining: 1 })
   renameSync(workspace.path, `${workspace.path}-2`)
   expect(await turn.call('update', { id: 2, outcome: 'x' }, { id: 'call-1' })).toMatchObject({

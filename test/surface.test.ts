@@ -48,7 +48,7 @@ it.each([
       'tasksOf',
       'threadOf',
       'turnOf',
-      'waitingGuards',
+      'waitingChanges',
     ],
   ],
 ])('[LA6] %s exports exactly this', (_, exports, names) => {

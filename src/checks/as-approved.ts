@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Program, RunnableCheck } from '../domain/check.ts'
+import { isHidden } from '../domain/held-out.ts'
 import { approvalHash, programWords, unresolvedHash, whereOf } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
@@ -13,7 +14,7 @@ export function changeSince(check: RunnableCheck, place: Place): string | undefi
   if (check.hash === unresolvedHash(check, place.workspace, place.wrap)) return undefined
   const words = programWords(check, place)
   const where = whereOf(check, place)
-  if (check.hash !== approvalHash(check, place)) return otherwise(words.at(-1), where)
+  if (check.hash !== approvalHash(check, place)) return otherwise(words.at(-1), where, isHidden(check))
   for (const [index, word] of words.entries()) {
     const known = check.programs?.[index]
     const change = !isName(word) || known === undefined ? undefined : programChange(word, known, where)
@@ -25,10 +26,11 @@ export function changeSince(check: RunnableCheck, place: Place): string | undefi
 const AGAIN = 'A person can approve it again in the plan.'
 
 /** A hash does not tell what differs. */
-function otherwise(word: string | undefined, where: Where): string {
+function otherwise(word: string | undefined, where: Where, isHeldOut: boolean): string {
   const file = word === undefined ? null : programFile(word, where)
   const program = file === null ? '' : `${word} is ${file} now, or `
-  return `What it runs has changed since it was approved: ${program}its folder or checks.wrap is another. ${AGAIN}`
+  const files = isHeldOut ? ', or the files of checks.held_out are' : ''
+  return `What it runs has changed since it was approved: ${program}its folder or checks.wrap is another${files}. ${AGAIN}`
 }
 
 function programChange(word: string, known: Program | null, where: Where): string | undefined {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type Dirent, readdirSync } from 'node:fs'
+import { type BigIntStats, type Dirent, readdirSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { isIn, type Limits } from './fingerprint.ts'
@@ -55,15 +55,23 @@ export function hashFiles(
   return hashes
 }
 
-export const stampsOf = (root: string, paths: readonly string[]): Stamps =>
-  new Map(paths.map(path => [path, isForFolder(path) ? '' : stampOf(resolve(root, path))]))
-
-function stampOf(path: string): string {
-  const stats = lstatOf(path)
-  const own = stats ? `${stats.ino}:${stats.ctimeNs}` : ''
-  const real = stats?.isSymbolicLink() ? realOf(path) : path
-  return real === path || leadsToSource(path, real) ? own : `${own} ${stampOf(real)}`
+/** The stamps of these paths, as far as they are not known. */
+export function stampsOf(root: string, paths: Iterable<string>, known: Stamps): Stamps {
+  const stamps = new Map(known)
+  for (const path of paths) {
+    if (!stamps.has(path)) stamps.set(path, isForFolder(path) ? '' : stampAt(resolve(root, path)))
+  }
+  return stamps
 }
+
+function stampAt(path: string): string {
+  const stats = lstatOf(path)
+  const own = stats ? stampOf(stats) : ''
+  const real = stats?.isSymbolicLink() ? realOf(path) : path
+  return real === path || leadsToSource(path, real) ? own : `${own} ${stampAt(real)}`
+}
+
+export const stampOf = ({ ino, ctimeNs }: BigIntStats): string => `${ino}:${ctimeNs}`
 
 /** Whether a link among a package's programs leads to a package of the workspace, whose file is source like any other. */
 const leadsToSource = (path: string, real: string): boolean =>

@@ -25,6 +25,9 @@ export interface FingerprintRequest {
   readonly limits: Limits
 }
 
+/** Gets the stats of a file, but not of a link. */
+type EachFile = (path: string, hash: string, stats: BigIntStats | undefined) => void
+
 /**
  * One hash over the names, modes and contents of a workspace's files on disk; staging and committing do not change it.
  * Covers all files without git. Undefined above the limits, or if a file is unreadable.
@@ -32,7 +35,7 @@ export interface FingerprintRequest {
 export function fingerprint(
   request: FingerprintRequest,
   hasher: FileHasher,
-  each: (path: string, hash: string) => void = () => {},
+  each: EachFile = () => {},
 ): string | undefined {
   const { root, git } = request
   if (git && isInRepository(root, git)) {
@@ -50,19 +53,29 @@ function hashed(
   { root, also = [], limits }: FingerprintRequest,
   names: ReadonlySet<string>,
   hasher: FileHasher,
-  each: (path: string, hash: string) => void,
+  each: EachFile,
 ): string | undefined {
-  const entries = entriesOf(root, [...new Set([...names, ...also.map(asName)])].toSorted(), limits.bytes)
+  const entries = entriesOf(root, [...names, ...besides(names, also)].toSorted(), limits.bytes)
   if (!entries) return undefined
   const digest = createHash('sha256')
   for (const { name, path, target, stats } of entries) {
     const content = hasher.hash(path, limits.bytes, stats)
     if (content === undefined && target === undefined) return undefined
-    each(Buffer.from(name, 'latin1').toString(), asHash(target, content ?? ''))
+    const file = target === undefined ? stats : undefined
+    each(Buffer.from(name, 'latin1').toString(), asHash(target, content ?? ''), file)
     digest.update(`${stats.mode.toString(8)}\0${name}\0${target ?? ''}\0${content ?? ''}\0`)
   }
   return digest.digest('hex')
 }
+
+/** The names of these paths that are not among the others. Most are, and need no conversion. */
+const besides = (names: ReadonlySet<string>, paths: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    paths
+      .filter(path => !names.has(path))
+      .map(asName)
+      .filter(name => !names.has(name)),
+  )
 
 const asHash = (target: string | undefined, content: string): string =>
   target === undefined ? content : createHash('sha256').update(`${target}\0${content}`).digest('hex')

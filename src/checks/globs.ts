@@ -10,7 +10,32 @@ export interface Globs {
   readonly mayHold: (folder: string) => boolean
 }
 
+const MAX_LISTS = 16
+const MAX_PATHS = 60_000
+const LISTS = new Map<string, Globs>()
+
+/** Remembered with their answers: each run asks about the same paths. */
 export function globsOf(globs: readonly string[]): Globs {
+  const key = JSON.stringify(globs)
+  const known = LISTS.get(key)
+  if (known) return known
+  if (LISTS.size >= MAX_LISTS) LISTS.clear()
+  const { matches, mayHold } = combined(globs)
+  const answers = new Map<string, boolean>()
+  const made: Globs = {
+    mayHold,
+    matches: path => {
+      const answer = answers.get(path) ?? matches(path)
+      if (answers.size >= MAX_PATHS) answers.clear()
+      answers.set(path, answer)
+      return answer
+    },
+  }
+  LISTS.set(key, made)
+  return made
+}
+
+function combined(globs: readonly string[]): Globs {
   const all = globs.map(compiled)
   const named = all.filter(({ ofModules }) => ofModules)
   // A large repository has hundreds of globs that match only in node_modules.

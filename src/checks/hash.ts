@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
 import { type Check, type CheckSpec, specOf, type WithPrograms, type Workspace } from '../domain/check.ts'
+import { isHidden } from '../domain/held-out.ts'
+import { heldOutHash } from './held-out.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './place.ts'
 import { findProgram, isName, programFile, type Where } from './program.ts'
 
 /** The hash that a person approves: it changes with everything that decides what would run. */
 export const approvalHash = (check: WithPrograms, place: Place): string =>
-  hashOf(check, place.workspace, place.wrap, programsOf(check, place))
+  hashOf(check, place.workspace, place.wrap, programsOf(check, place), heldOutFiles(check, place))
+
+/** The folder of held-out files and their hash, for a held-out check. */
+function heldOutFiles(check: CheckSpec, { heldOut, workspace }: Place): readonly unknown[] {
+  if (!isHidden(check) || heldOut === undefined) return []
+  const files = heldOutHash(heldOut, workspace)
+  return [heldOut, files instanceof Obstacle ? null : files]
+}
 
 /** The same hash where programs cannot be resolved: on another machine, or without a workspace. */
 export const unresolvedHash = (check: CheckSpec, workspace: Workspace | undefined, wrap: readonly string[]): string =>
@@ -44,8 +53,9 @@ function hashOf(
   workspace: Workspace | undefined,
   wrap: readonly string[],
   programs: readonly (string | null)[] | null,
+  heldOut: readonly unknown[] = [],
 ): string {
   const content = Object.entries(specOf(check)).sort(([a], [b]) => (a < b ? -1 : 1))
-  const covered = [content, workspace?.machine ?? null, workspace?.path ?? null, wrap, programs]
+  const covered = [content, workspace?.machine ?? null, workspace?.path ?? null, wrap, programs, ...heldOut]
   return createHash('sha256').update(JSON.stringify(covered)).digest('hex')
 }

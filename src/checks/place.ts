@@ -6,4 +6,6 @@ export interface Place {
   readonly wrap: readonly string[]
   /** The entire environment of a check; its PATH finds programs. */
   readonly env: Readonly<Record<string, string>>
+  /** The folder with the files of held-out checks. */
+  readonly heldOut?: string | undefined
 }

@@ -5,6 +5,7 @@ import { type CommandCheck, DEFAULT_TIMEOUT_MS, type Program, type WithPrograms 
 import type { Redactor } from '../domain/redact.ts'
 import { withBytecodeFolder } from './bytecode-folder.ts'
 import { whereOf } from './hash.ts'
+import { HELD_OUT_FOLDER, heldOutProblem } from './held-out.ts'
 import { Obstacle } from './obstacle.ts'
 import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
 import { Output } from './output.ts'
@@ -112,12 +113,12 @@ interface Command {
   readonly cat: string
 }
 
-function prepared(
-  { run, programs = [], cwd: folder = '.' }: WithPrograms<CommandCheck>,
-  place: Place,
-): Command | Obstacle {
+function prepared(check: WithPrograms<CommandCheck>, place: Place): Command | Obstacle {
+  const { run, programs = [], cwd: folder = '.' } = check
   if (process.platform === 'win32') return new Obstacle('Commands are run on Linux and macOS only.')
-  const { workspace, wrap, env } = place
+  const { workspace, wrap } = place
+  const env = environmentOf(check, place)
+  if (env instanceof Obstacle) return env
   const cwd = folderIn(workspace, folder)
   if (cwd instanceof Obstacle) return cwd
   const where = { workspace, cwd, path: env['PATH'] ?? '' }
@@ -131,6 +132,12 @@ function prepared(
   if (cat instanceof Obstacle) return cat
   const PATH = pathFor(own, programs.at(-1), where)
   return { words: [program.path, ...rest], cwd, env: { ...env, PATH }, cat: cat.path }
+}
+
+function environmentOf(check: CommandCheck, { env, heldOut, workspace }: Place): Place['env'] | Obstacle {
+  if (!check.hidden || heldOut === undefined) return env
+  const problem = heldOutProblem(heldOut, [workspace])
+  return problem === undefined ? { ...env, [HELD_OUT_FOLDER]: heldOut } : new Obstacle(problem)
 }
 
 const advised = ({ reason }: Obstacle): Obstacle =>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RunnableSpec } from '../domain/check.ts'
-import { DEFAULT_PROTECT } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import type { Scope, Scopes } from '../domain/scope.ts'
 import { changesOutOfScope, fromGit, NO_COVERS, partedScope, type SeenFiles, WORK_FOLDERS } from './scope.ts'
 

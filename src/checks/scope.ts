@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto'
 import { basename, resolve } from 'node:path'
-import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import { partedWords } from '../domain/looked-at.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scope, Scopes } from '../domain/scope.ts'

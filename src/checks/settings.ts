@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path'
 import { cleanCommand, cleanGlobs, MAX_CHECKS } from '../domain/check.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { sayProblem } from '../domain/say.ts'
@@ -16,12 +17,14 @@ export interface CheckSettings {
   readonly env: Readonly<Record<string, string>>
   /** Commands that run once before a plan ends. */
   readonly done: readonly (readonly string[])[]
+  /** The folder with the files of held-out checks, outside the workspace. */
+  readonly held_out?: string | undefined
 }
 
 export const NO_CHECK_SETTINGS: CheckSettings = { allow: [], protect: [], wrap: [], env: {}, done: [] }
 
 /** The problem with these settings as a sentence: a command that proves nothing, or a glob that leads outside. */
-export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): string | undefined {
+export function problemIn({ allow, done, protect, wrap, env, held_out }: CheckSettings): string | undefined {
   if (done.length > MAX_CHECKS) return `checks.done may have ${MAX_CHECKS} commands at most, got ${done.length}.`
   for (const [name, commands] of Object.entries({ allow, done })) {
     for (const [index, run] of commands.entries()) {
@@ -32,6 +35,8 @@ export function problemIn({ allow, done, protect, wrap, env }: CheckSettings): s
   if (wrap[0]?.trim() === '') return 'checks.wrap must begin with a program.'
   const name = Object.keys(env).find(each => each === '' || /[=\0]/.test(each))
   if (name !== undefined) return `checks.env: ${JSON.stringify(name)} is not the name of a variable.`
+  if (held_out !== undefined && !isAbsolute(held_out))
+    return `checks.held_out must be an absolute path, not ${held_out}.`
   const globs = cleanGlobs(protect, 'checks.protect')
   if (globs instanceof Refusal) return globs.message
   return globs instanceof Problem ? `checks.protect ${sayProblem(globs.fact)}.` : undefined

@@ -1,9 +1,10 @@
-import { DEFAULT_PROTECT, type RunnableSpec, type WithPrograms } from '../domain/check.ts'
+import type { RunnableSpec, WithPrograms } from '../domain/check.ts'
+import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../domain/file-change.ts'
 import type { Scopes } from '../domain/scope.ts'
 import { builtFiles } from './built-files.ts'
 import type { FileHasher } from './file-hash.ts'
-import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampsOf } from './files.ts'
+import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampOf, stampsOf } from './files.ts'
 import { fingerprint, type FingerprintRequest } from './fingerprint.ts'
 import { blobIdOf, committedBlobs, headOf } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
@@ -123,11 +124,15 @@ export class Surveyor {
     const covers = known.reduce((sum, record) => coversBoth(sum, record.covers), request.covers)
     const watched = watchedBy(covers)
     const listed = new Map<string, string>()
+    const stamps = new Map<string, string>()
     // A file that git ignores since the plan was approved still counts.
     const print = fingerprint(
       { ...request, also: [...also, ...known.flatMap(record => Object.keys(record.listed ?? {}))] },
       this.#hasher,
-      (path, hash) => listed.set(path, hash),
+      (path, hash, stats) => {
+        listed.set(path, hash)
+        if (stats) stamps.set(path, stampOf(stats))
+      },
     )
     const isWhole = print !== undefined
     const found = filesOf({
@@ -149,7 +154,7 @@ export class Surveyor {
       covers,
       fingerprint: print,
       listed: isWhole ? listed : undefined,
-      all: files && { files, stamps: stampsOf(root, [...files.keys()]), rules: new Set(built.values()) },
+      all: files && { files, stamps: stampsOf(root, files.keys(), stamps), rules: new Set(built.values()) },
     }
   }
 

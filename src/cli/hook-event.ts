@@ -30,7 +30,13 @@ export function hostEvent(command: HookCommand, text: string): HostEvent | undef
   if (typeof payload !== 'object' || payload === null) return undefined
   const event = eventOf(command.host, command.name, payload as Payload)
   if (event?.kind === 'stop' && isPersonsStop(command.host, payload as Payload)) return undefined
-  return event && { ...command, event, given: HOSTS[command.host].hooks === 'plugin' ? givenNotes(payload as Payload) : undefined }
+  return (
+    event && {
+      ...command,
+      event,
+      given: HOSTS[command.host].hooks === 'plugin' ? givenNotes(payload as Payload) : undefined,
+    }
+  )
 }
 
 /** Gemini CLI reports a cancel by the person as a stop of the agent; only its transcript tells them apart. */

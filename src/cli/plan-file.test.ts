@@ -219,12 +219,17 @@ const spec: fc.Arbitrary<CheckSpec> = fc
         exit: fc.nat(255),
         contains: prose,
         timeout_ms: fc.integer({ min: 1_000, max: 3_600_000 }),
+        hidden: fc.boolean(),
       },
       { requiredKeys: ['kind', 'run'] },
     ),
     fc.record({ kind: fc.constant('file' as const), path: short, contains: prose }, { requiredKeys: ['kind', 'path'] }),
     fc.record({ kind: fc.constant('file' as const), path: short, absent: fc.constant(true as const) }),
-    fc.record({ kind: fc.constant('unchanged' as const), paths: fc.array(short, { minLength: 1, maxLength: 3 }) }),
+    fc.record({
+      kind: fc.constant('unchanged' as const),
+      paths: fc.array(short, { minLength: 1, maxLength: 3 }),
+      hidden: fc.boolean(),
+    }),
     fc.record({ kind: fc.constant('person' as const), ask: short }),
   )
   .map(raw => cleanCheck(raw, 'check'))

@@ -1,5 +1,6 @@
 import type { Conversation } from '../domain/conversation.ts'
 import { changesText, shortPaths } from '../domain/file-change.ts'
+import { heldOutWords } from '../domain/held-out.ts'
 import { inCode, inText } from '../domain/markdown.ts'
 import type { Origin } from '../domain/origin.ts'
 import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
@@ -63,7 +64,7 @@ const newestPlan = (state: Conversation): string | undefined =>
 const MAX_TEXT = 500
 
 /** For pull requests, so it omits check output and paths of this machine. */
-function receiptMarkdown(receipt: Receipt): string {
+export function receiptMarkdown(receipt: Receipt): string {
   const { steps, reviews, checks, calls } = receipt
   const plan = [...checks.flatMap(checkLines), ...callLines(calls)]
   return [
@@ -134,8 +135,8 @@ const table = (steps: readonly StepReceipt[]): string =>
     '| | step | status | standing |',
     '| --- | --- | --- | --- |',
     ...steps.map(
-      ({ number, title, status, standing }) =>
-        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing]} |`,
+      ({ number, title, status, standing, checks }) =>
+        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing] + heldOutWords(checks.map(({ spec }) => spec))} |`,
     ),
   ].join('\n')
 

@@ -60,7 +60,9 @@ export function withoutTrust({ policy, mcpServers, checks, webhook }: Settings, 
   const { policy: stricter, ignored } = tightening(policy, base.policy)
   const servers = Object.keys(mcpServers).map(name => `mcpServers.${name}`)
   // More protected files are stricter; all other check settings decide what runs.
-  const running = (['allow', 'wrap', 'env', 'done'] as const).filter(field => Object.keys(checks[field]).length > 0)
+  const running = (['allow', 'wrap', 'env', 'done', 'held_out'] as const).filter(
+    field => Object.keys(checks[field] ?? {}).length > 0,
+  )
   return {
     policy: stricter,
     mcpServers: {},
@@ -87,6 +89,7 @@ const merged = (base: Settings, { path, policy, mcpServers, checks, webhook }: S
     wrap: checks.wrap.length > 0 ? checks.wrap : base.checks.wrap,
     env: { ...base.checks.env, ...checks.env },
     done: [...base.checks.done, ...checks.done],
+    held_out: checks.held_out ?? base.checks.held_out,
   },
   webhook: webhook ?? base.webhook,
 })
@@ -135,6 +138,7 @@ const schema = z.strictObject({
       wrap: z.array(z.string()),
       env: z.record(z.string(), z.string()),
       done: z.array(argv).max(MAX_CHECKS),
+      held_out: z.string(),
     })
     .partial()
     .optional(),

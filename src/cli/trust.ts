@@ -67,13 +67,14 @@ function whatNeedsTrust(file: SettingsFile, folder: string): readonly string[] {
   ]
 }
 
-function checkLines({ allow, wrap, env, done }: CheckSettings): readonly string[] {
+function checkLines({ allow, wrap, env, done, held_out }: CheckSettings): readonly string[] {
   const line = (words: readonly string[]): string => words.map(shellWord).join(' ')
   const variables = Object.entries(env).map(([name, value]) => `${name}=${shellWord(value)}`)
   return [
     ...allow.map(words => `run ${line(words)} whenever a model names it as the check of a task, without asking you`),
     ...done.map(words => `run ${line(words)} before a plan ends, without asking you`),
     ...(wrap.length > 0 ? [`put ${line(wrap)} in front of every check`] : []),
+    ...(held_out === undefined ? [] : [`take the files of held-out checks from ${shellWord(held_out)}`]),
     ...(variables.length > 0 ? [`give checks ${variables.join(' ')}`] : []),
   ]
 }

@@ -1,6 +1,7 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
 import { v7 } from 'uuid'
+import { heldOutProblem } from '../checks/held-out.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import { type CheckSettings, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
@@ -34,6 +35,8 @@ export function workspacesFor(
   // Lazy, because it writes to the user's configuration folder.
   const machine = (): string => (known ??= machineId(configFolder(environment)))
   const workspaces = workspace === undefined ? [] : [openedWorkspace(workspace, machine())]
+  const held = settings.held_out === undefined ? undefined : heldOutProblem(settings.held_out, workspaces)
+  if (held !== undefined) throw new CliError(held)
   return new LocalWorkspaces({
     ...settings,
     workspaces,

@@ -1,8 +1,12 @@
 import type { Check } from './check.ts'
 import { quoteWords } from './command-line.ts'
+import { HELD_OUT, isHidden } from './held-out.ts'
 
-/** A short label for a check, for people and models. */
-export function labelOf(check: Check): string {
+/** A short label for a check, for people and models. That of a held-out check does not tell what it is. */
+export const labelOf = (check: Check): string => (isHidden(check) ? HELD_OUT : contentOf(check))
+
+/** The same for people alone: of a held-out check, too. */
+export function contentOf(check: Check): string {
   switch (check.kind) {
     case 'command':
       return quoteWords(check.run)
@@ -17,6 +21,7 @@ export function labelOf(check: Check): string {
 
 /** The label plus every condition of the check: the text that a person approves and the judge reads. */
 export function describeCheck(check: Check): string {
+  if (isHidden(check)) return HELD_OUT
   const { cwd, exit, contains } = check as Partial<Extract<Check, { kind: 'command' }>>
   const conditions = [
     ...(cwd === undefined ? [] : [`in ${cwd}`]),

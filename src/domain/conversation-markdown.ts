@@ -1,6 +1,7 @@
 import type { Conversation } from './conversation.ts'
 import { listed } from './conversation.ts'
 import { labelOf } from './check-label.ts'
+import { heldOutWords } from './held-out.ts'
 import { inCode, inText } from './markdown.ts'
 import { plainText } from './plain-text.ts'
 import type { PlanCard, PlanRow } from './plan-card.ts'
@@ -158,7 +159,9 @@ function taskParts(state: Conversation): string[] {
 
 function statusWords(state: Conversation, task: Task): string {
   const standing = standingWordOf(state, task)
-  return [STATUS_WORDS[task.status], ...(standing ? [STANDING_WORDS[standing]] : [])].join(', ')
+  return [STATUS_WORDS[task.status], ...(standing ? [STANDING_WORDS[standing] + heldOutWords(task.checks)] : [])].join(
+    ', ',
+  )
 }
 
 /** A person's words are plain text: they are escaped line by line, so that none can end the quotation. */

@@ -1,4 +1,5 @@
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
+import { NOT_ACCEPTED } from './held-out.ts'
 import type { Instant } from './instant.ts'
 import { withoutOrigin } from './origin.ts'
 import {
@@ -364,7 +365,8 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
     }
   },
   task_assessed: (state, event) => {
-    const { task_id, verdict, reason, fenced } = event.data
+    const { task_id, verdict, hidden, fenced } = event.data
+    const reason = hidden ? NOT_ACCEPTED : event.data.reason
     const claim = claimOn(state, task_id)
     // A new task that is claimed as done is created with the answer.
     if (fenced || !(claim || state.tasks.has(task_id))) return {}

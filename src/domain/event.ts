@@ -59,6 +59,8 @@ export interface CheckRef {
   readonly check_id: string
   /** The hash of its content. */
   readonly hash: string
+  /** It is held out: agents learn its result alone. */
+  readonly hidden?: true
 }
 
 /** The origin of a decision: the actor and the edge. Absent if the event records no decision. */
@@ -360,6 +362,8 @@ export interface EventData {
     readonly cited?: readonly string[]
     /** The verdict has no effect, because a person changed the task meanwhile. */
     readonly fenced?: true
+    /** The task has a held-out check, so agents do not learn the reason. */
+    readonly hidden?: true
   }
   /** A person is asked to confirm new tasks. */
   task_create_review_required: Attributed & ReviewRequest

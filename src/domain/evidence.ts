@@ -143,7 +143,7 @@ function verdictsIn(own: readonly StoredEvent[]): VerdictView[] {
   return own.flatMap(event => {
     if (event.type === 'claim_made') claims.set(event.data.seal, event.data.claim_id)
     if (event.type !== 'task_assessed') return []
-    const { verdict, reason, model, cited = [], rests, fenced, seal } = event.data
+    const { verdict, reason, model, cited = [], rests, fenced, hidden, seal } = event.data
     const claim_id = claims.get(seal)
     return {
       at: event.timestamp,
@@ -154,6 +154,7 @@ function verdictsIn(own: readonly StoredEvent[]): VerdictView[] {
       ...(rests === 'uncited' ? { uncited: true as const } : {}),
       ...(rests === 'words' ? { on_words_alone: true as const } : {}),
       ...(fenced ? { fenced } : {}),
+      ...(hidden ? { hidden } : {}),
       ...(claim_id === undefined ? {} : { claim_id }),
     }
   })

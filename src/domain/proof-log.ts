@@ -306,11 +306,13 @@ function withGuard(
 function runOf(data: EventData['check_ran'], turn_id: string, seq: number, at: string): CheckRun {
   const { task_id: _task, check_id: _check, hash: _hash, claim_id: _claim, output_sha256: _sha, ...rest } = data
   const { tail: _tail, others: _others, ...run } = rest
-  return { ...run, turn_id, seq, at }
+  // What models are told is made of the state, so it does not have what they must not hear.
+  const { exit: _exit, reason: _reason, ...bare } = run
+  return { ...(data.hidden ? bare : run), turn_id, seq, at }
 }
 
-const tailIn = ({ result, tail }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
-  result === 'passed' || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
+const tailIn = ({ result, tail, hidden }: EventData['check_ran']): Pick<CheckRun, 'tail'> =>
+  result === 'passed' || hidden || tail === undefined ? {} : { tail: tail.slice(-MAX_TAIL) }
 
 /** Records the baseline result for the task of the run and for each open task with the same approved check. */
 function withBaseline(

@@ -2,6 +2,7 @@ import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { ModelEdit } from './command.ts'
 import type { Edge, Verdict } from './event.ts'
+import { isHidden } from './held-out.ts'
 import type { Instant } from './instant.ts'
 import { type Plan, planById, type Plans } from './plan.ts'
 import type { FileChange } from './file-change.ts'
@@ -33,6 +34,8 @@ export interface CheckRun {
   readonly changes?: readonly FileChange[]
   /** There were too many files: only protected ones, those that checks name, and scopes were compared. */
   readonly partial?: true
+  /** Of a held-out check: only the log has its exit code, reason and output. */
+  readonly hidden?: true
   readonly turn_id: string
   readonly at: Instant
   readonly seq: number
@@ -45,6 +48,7 @@ export interface StartedRun {
   readonly check_id: string
   readonly why: RunReason
   readonly claim_id?: string
+  readonly hidden?: true
   readonly at: Instant
   /** The number of starts without an end. */
   readonly tries: number
@@ -184,6 +188,7 @@ export interface CheckRequest {
   /** The hash of its content. */
   readonly hash: string
   readonly why: Exclude<RunReason, 'claim'>
+  readonly hidden?: true
   readonly at: Instant
 }
 
@@ -241,9 +246,10 @@ export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: 
 export const isReworded = (state: Pick<Proofs, 'proof'>, taskId: string, { hash }: Pick<Check, 'hash'>): boolean =>
   proofOf(state, taskId).reworded?.includes(hash) ?? false
 
-/** The checks of a task that count, cheapest first. An unapproved check never runs and never blocks. */
+/** The checks of a task that count, cheapest first, held-out ones last. An unapproved check never runs and never blocks. */
 export function countingChecks(state: Pick<Proofs, 'proof' | 'runs'>, task: Task): readonly Check[] {
-  const cost = (check: Check): number => COST[check.kind] * 1e9 + (recordOf(state, check.hash).last?.duration_ms ?? 0)
+  const cost = (check: Check): number =>
+    (isHidden(check) ? 1e10 : 0) + COST[check.kind] * 1e9 + (recordOf(state, check.hash).last?.duration_ms ?? 0)
   return (task.checks ?? []).filter(check => isApproved(state, task.id, check)).toSorted((a, b) => cost(a) - cost(b))
 }
 

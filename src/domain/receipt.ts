@@ -3,6 +3,7 @@ import { labelOf } from './check-label.ts'
 import type { Conversation } from './conversation.ts'
 import type { EventData, EventType, StoredEvent, Verdict } from './event.ts'
 import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './evidence.ts'
+import { forAgent, isHidden } from './held-out.ts'
 import type { Instant } from './instant.ts'
 import type { Origin } from './origin.ts'
 import { type Plan, planOf, tasksOf } from './plan.ts'
@@ -141,7 +142,8 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const tasks = tasksOf(state, plan)
   if (!turn || tasks.length === 0) return undefined
   const { total: of, ...counts } = countTasks(tasks)
-  const log = new PlanLog(events.filter(belongsTo(plan, tasks)))
+  // A receipt is made to be shared, also with agents.
+  const log = new PlanLog(events.filter(belongsTo(plan, tasks)).map(forAgent))
   return {
     format: 'runsheet-receipt',
     version: 1,
@@ -265,7 +267,7 @@ function checkOf(state: Conversation, log: PlanLog, task: Task, check: Check): C
     state: checkState(state, task, check),
     baseline: proofOf(state, task.id).baseline[check.hash] ?? 'not_run',
     runs: runsOf(log, check),
-    changes: waitingChanges(state, task, check),
+    changes: isHidden(check) ? [] : waitingChanges(state, task, check),
   }
 }
 
@@ -283,7 +285,7 @@ function planCheckOf(log: PlanLog, plan: Plan, check: Check): CheckReceipt {
 }
 
 function describedCheck(check: Check): Pick<CheckReceipt, 'check' | 'spec' | 'hash'> {
-  return { check: labelOf(check), spec: specOf(check), hash: check.hash }
+  return { check: labelOf(check), spec: specOf(forAgent(check)), hash: check.hash }
 }
 
 /** The approval, or the person's tick. An approval may be older than the turns of this plan. */

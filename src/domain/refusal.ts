@@ -125,7 +125,7 @@ export interface RefusalData {
   }
   assessor_required: { readonly toolset: ToolsetName | null }
   persons_only: {
-    readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'change_checks' | 'use_route'
+    readonly action: 'set_policy' | 'create_tasks' | 'change_toolset' | 'change_checks' | 'hide_check' | 'use_route'
     readonly toolset?: ToolsetName
   }
   no_turn: object

@@ -2,6 +2,7 @@ import type { Check } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { TaskFields } from './fields.ts'
 import { changesText } from './file-change.ts'
+import { HELD_OUT } from './held-out.ts'
 import { EDITABLE } from './row.ts'
 import { isSettled } from './task.ts'
 import type { FieldProblem, Refusal, RefusalCode, RefusalData, Refused, TaskName } from './refusal.ts'
@@ -152,6 +153,7 @@ const ENGLISH: Required<Sentences> = {
   },
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
+    if (check === HELD_OUT) return `${speaker.task(task)} is not done: a held-out check failed.${blocked}`
     return `${speaker.task(task)} is not done: its check \`${check}\` fails${codeOf(run)}.${blocked}${outputOf(run)}`
   },
   plan_check_failed: ({ task, check, isUnclear, changes, ...run }, speaker) => {
@@ -197,6 +199,8 @@ const ENGLISH: Required<Sentences> = {
       return "This needs a person's token. An agent's token can read, call tools and subscribe to events."
     if (action === 'change_checks')
       return 'Only a person can change the checks of a task. Nothing was changed. Send the call again without the check, and name it in your answer if you propose one; a new task may have one.'
+    if (action === 'hide_check')
+      return 'Only a person can add a held-out check: `hidden` is not for agents. Nothing was changed.'
     if (action === 'create_tasks') return `Review is on: a person has to confirm new ${speaker.word('task')}s.`
     return `This conversation uses the toolset ${toolset}; only a person can change that.`
   },

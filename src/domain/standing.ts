@@ -14,6 +14,7 @@ import {
   turnedInPlan,
 } from './proof.ts'
 import { changesText } from './file-change.ts'
+import { isHidden } from './held-out.ts'
 import { waitingChanges } from './scope.ts'
 import { valueIn } from './table.ts'
 import { SEALED, type Task } from './task.ts'
@@ -152,8 +153,12 @@ const isPartial = (state: Proofs, { id }: Task, { hash }: Check): boolean =>
   countingRun(taskRuns(state, id, hash))?.partial === true
 const PARTIAL = '; there are too many files, so only protected files, those that checks name, and scopes were compared'
 
-const changedFiles = (state: Proofs, task: Task, check: Check): string =>
-  changesText(waitingChanges(state, task, check)).join(', ')
+/** The files of a held-out check are not named: they may tell what it reads. */
+function changedFiles(state: Proofs, task: Task, check: Check): string {
+  const changes = waitingChanges(state, task, check)
+  if (!isHidden(check)) return changesText(changes).join(', ')
+  return changes.length === 1 ? '1 file' : `${changes.length} files`
+}
 
 function staleReason(state: Proofs, task: Task, check: Check): string {
   if (hasMoved(state, task, check)) return 'passed before the plan went on in another folder'

@@ -328,6 +328,8 @@ export interface VerdictView {
   readonly on_words_alone?: true
   /** A person changed the task meanwhile, so it had no effect. */
   readonly fenced?: true
+  /** The task has a held-out check, so agents do not learn the reason. */
+  readonly hidden?: true
   /** The claim that it is about. */
   readonly claim_id?: string
 }

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
+import { textForAgent } from '../domain/held-out.ts'
 import { originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -63,12 +64,21 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
       connection.isClosed ? CLIENT_LEFT : errorReply(error, log, { method, route }),
     )
     deps.metrics?.request(method, route, reply.status, (performance.now() - started) / 1_000)
-    return reply instanceof Response ? reply : connection.send(reply)
+    if (reply instanceof Response) return reply
+    const { body } = reply
+    const isOpen = typeof body !== 'string' || c.get('role') === 'person'
+    return connection.send(isOpen ? reply : { ...reply, body: textForAgent(body) })
+  }
+
+  async function callerOf(c: RequestContext): Promise<Caller> {
+    const caller = await guard.authenticate(c.req.raw)
+    c.set('role', caller.role)
+    return caller
   }
 
   async function callRoute(route: Route, c: RequestContext): Promise<Reply | Response> {
     if (!route.public) guard.check(c.req.raw)
-    const caller = route.role === 'none' ? undefined : await guard.authenticate(c.req.raw)
+    const caller = route.role === 'none' ? undefined : await callerOf(c)
     if (route.role === 'person' && caller?.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
@@ -112,7 +122,7 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
 
   async function callMcp(c: RequestContext, mcp: Mcp): Promise<Reply | Response> {
     guard.check(c.req.raw)
-    const caller = await guard.authenticate(c.req.raw)
+    const caller = await callerOf(c)
     if (!MCP_METHODS.includes(c.req.method)) return refuseMethod(c, false, MCP_METHODS.join(', '))
     const { connection } = c.env
     const isPost = c.req.method === 'POST'

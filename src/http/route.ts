@@ -102,7 +102,11 @@ export interface Call<P, Q, B> {
 }
 
 export type RequestContext = Context<Env>
-export type Env = { Bindings: { readonly connection: Connection } }
+export type Env = {
+  Bindings: { readonly connection: Connection }
+  /** Unset until the caller is known. */
+  Variables: { role?: Role }
+}
 
 export interface Answer {
   readonly status?: number

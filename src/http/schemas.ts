@@ -49,6 +49,10 @@ const text = described(z.string(), 'up to 8,000 characters')
 export const taskStatus = described(z.enum(STATUSES), 'its progress')
 export const toolset = z.enum(Object.keys(TOOLSETS) as ToolsetName[])
 
+const hidden = described(
+  z.literal(true),
+  'held out: an agent learns that it exists and whether it failed, never its content or output',
+).exactOptional()
 const kinds = {
   command: {
     kind: z.literal('command'),
@@ -60,16 +64,19 @@ const kinds = {
     exit: described(z.int(), 'the exit code that passes; default 0').exactOptional(),
     contains: described(z.string(), 'what its output must contain').exactOptional(),
     timeout_ms: described(z.int(), 'at most 3,600,000; default 300,000').exactOptional(),
+    hidden,
   },
   file: {
     kind: z.literal('file'),
     path: described(z.string(), 'a file inside the workspace, which must exist and not be empty'),
     contains: described(z.string(), 'what it must contain').exactOptional(),
     absent: described(z.literal(true), 'it must not exist').exactOptional(),
+    hidden,
   },
   unchanged: {
     kind: z.literal('unchanged'),
     paths: described(z.array(z.string()), 'globs of files that must be as they were at confirmation'),
+    hidden,
   },
   person: { kind: z.literal('person'), ask: described(z.string(), 'what a person is to look at') },
 } as const

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { findConfigFolder } from '../checks/config-folder.ts'
+import { heldOutProblem } from '../checks/held-out.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import { NO_CHECK_SETTINGS, problemIn, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
@@ -25,6 +26,8 @@ export interface ChecksOptions {
   readonly wrap?: readonly string[]
   /** Environment variables for checks. From this process they inherit only `PATH`, `HOME` and `LANG`. */
   readonly env?: Readonly<Record<string, string>>
+  /** The folder with the files of held-out checks, outside the workspace; they get it as `RUNSHEET_HELD_OUT`. */
+  readonly held_out?: string
   /** The folder of the store's files, which are not project files. Default: `.runsheet` in the workspace. */
   readonly data?: string
   /** Keys and other secrets to redact from the stored output of checks. */
@@ -41,6 +44,8 @@ export function openChecks({ workspace: folder, data, secrets = [], ...given }: 
   if (problem !== undefined) throw new TypeError(problem)
   const machine = machineId(usable(findConfigFolder(process.env)))
   const workspace = usable(openWorkspace(resolve(folder), machine))
+  const held = given.held_out === undefined ? undefined : heldOutProblem(given.held_out, [workspace])
+  if (held !== undefined) throw new TypeError(held)
   const checks: Checks = { workspace }
   keepChecks(
     checks,

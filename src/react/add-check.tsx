@@ -11,12 +11,13 @@ interface AddCheckProps {
   /** Reports the typed text, which blur adds. */
   readonly onType?: (line: string) => void
   /** Resolves to whether it was added; if not, the line is restored. */
-  readonly onAdd: (line: string) => Promise<boolean> | void
+  readonly onAdd: (line: string, isHidden: boolean) => Promise<boolean> | void
 }
 
 export function AddCheck({ about, commands = [], onType, onAdd }: AddCheckProps): ReactElement {
   const { checks } = useStrings()
   const [line, setLine] = useState<string>()
+  const [isHidden, setHidden] = useState(false)
   const place = useRef<HTMLDivElement>(null)
   const focusOn = useFocusOn(place)
   useEffect(() => {
@@ -28,23 +29,32 @@ export function AddCheck({ about, commands = [], onType, onAdd }: AddCheckProps)
     setLine(undefined)
     if (isByKey) focusOn('button')
     if (typed === undefined || typed.trim() === '') return
-    if ((await onAdd(typed)) === false) setLine(typed)
+    if ((await onAdd(typed, isHidden)) === false) setLine(typed)
   }
+  const button = (label: string, hides: boolean): ReactElement => (
+    <button
+      type="button"
+      className="rs-button rs-small"
+      aria-label={label + about}
+      onClick={() => {
+        setHidden(hides)
+        setLine('')
+      }}
+    >
+      <Plus size={14} aria-hidden="true" /> {label}
+    </button>
+  )
   return (
     <div className="rs-add-check" ref={place}>
       {line === undefined ? (
-        <button
-          type="button"
-          className="rs-button rs-small"
-          aria-label={checks.add + about}
-          onClick={() => setLine('')}
-        >
-          <Plus size={14} aria-hidden="true" /> {checks.add}
-        </button>
+        <>
+          {button(checks.add, false)}
+          {button(checks.addHidden, true)}
+        </>
       ) : (
         <LineInput
           className="rs-code"
-          label={checks.add + about}
+          label={(isHidden ? checks.addHidden : checks.add) + about}
           placeholder={checks.addInput(commands[0] ?? 'npm test')}
           options={commands}
           text={line}

@@ -1,15 +1,20 @@
 import type { Check, CheckSpec } from '../domain/check.ts'
-import { labelOf } from '../domain/check-label.ts'
+import { contentOf } from '../domain/check-label.ts'
+import { isHidden } from '../domain/held-out.ts'
+import { quoteWords } from '../domain/command-line.ts'
 import type { CheckRun } from '../domain/proof.ts'
 import type { SentCheck } from '../domain/wire.ts'
 import { durationText } from './duration-text.ts'
 import type { Strings } from './strings.ts'
 
-export function checkLabel(check: Check, { checks }: Strings): string {
+export const checkLabel = (check: Check, strings: Strings): string =>
+  isHidden(check) ? strings.checks.heldOut(bareLabel(check, strings)) : bareLabel(check, strings)
+
+function bareLabel(check: Check, { checks }: Strings): string {
   switch (check.kind) {
     case 'command':
     case 'person':
-      return labelOf(check)
+      return contentOf(check)
     case 'file':
       return (check.absent ? checks.isAbsent : checks.exists)(check.path)
     case 'unchanged':
@@ -44,7 +49,7 @@ export function conditionsOf(check: SentCheck, { checks }: Strings): string {
 export function textOf(check: SentCheck): string {
   switch (check.kind) {
     case 'command':
-      return typeof check.run === 'string' ? check.run : labelOf({ ...check, run: check.run, id: '', hash: '' })
+      return typeof check.run === 'string' ? check.run : quoteWords(check.run)
     case 'file':
       return check.path
     case 'unchanged':
@@ -53,6 +58,12 @@ export function textOf(check: SentCheck): string {
       return check.ask
   }
 }
+
+export const writtenCheck = (run: string, isHidden: boolean): SentCheck => ({
+  kind: 'command',
+  run,
+  ...(isHidden ? { hidden: true } : {}),
+})
 
 /** A check with another text is a new check: it loses its id, hash and approval. */
 export function withText(check: SentCheck, text: string): SentCheck {
@@ -67,6 +78,12 @@ export function withText(check: SentCheck, text: string): SentCheck {
     case 'person':
       return { ...rest, ask: text }
   }
+}
+
+/** The number of held-out checks, to follow a standing: ", 1 held out". */
+export function heldOutText(checks: readonly Check[] | undefined, strings: Strings): string {
+  const count = checks?.filter(isHidden).length ?? 0
+  return count === 0 ? '' : strings.checks.heldOutCount(count)
 }
 
 export const splitList = (text: string): string[] =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Check } from '../domain/check.ts'
 import { chinese } from './chinese.ts'
-import { checkLabel, conditionsOf, runText, textOf } from './check-text.ts'
+import { checkLabel, conditionsOf, heldOutText, runText, textOf } from './check-text.ts'
 import { editableChecks, isOwn, newCheck, sentChecks, willRun } from './draft-checks.ts'
 import { english } from './english.ts'
 
@@ -46,6 +46,14 @@ describe('the checks of a draft', () => {
     expect(sentChecks([own])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint' }] })
     const same = newCheck('npm  test', 'k', [NPM_TEST])
     expect(sentChecks([same])).toEqual({ checks: [NPM_TEST], approve: ['h1'] })
+    const hidden = newCheck('npm test', 'k', [NPM_TEST], true)
+    expect(sentChecks([hidden])).toEqual({ checks: [{ kind: 'command', run: 'npm test', hidden: true }] })
+  })
+
+  it('[HD1] a held-out check says so, with what it is', () => {
+    expect(checkLabel({ ...NPM_TEST, hidden: true }, english)).toBe('held out: npm test')
+    expect(textOf({ ...NPM_TEST, hidden: true })).toBe('npm test')
+    expect(heldOutText([NPM_TEST, { ...NPM_TEST, hidden: true }], english)).toBe(', 1 held out')
   })
 })
 

@@ -1,6 +1,6 @@
 import type { DraftRow } from '../domain/review.ts'
 import type { SentCheck, SentChecks } from '../domain/wire.ts'
-import { textOf, withText } from './check-text.ts'
+import { textOf, withText, writtenCheck } from './check-text.ts'
 
 /** A check of a row while it is edited. */
 export interface EditableCheck {
@@ -26,10 +26,10 @@ export const editableChecks = ({ checks = [], allowed = [] }: Pick<DraftRow, 'ch
   }))
 
 /** Typing a command that the plan proposed anywhere approves that proposed check. */
-export function newCheck(line: string, key: string, proposed: readonly SentCheck[]): EditableCheck {
+export function newCheck(line: string, key: string, proposed: readonly SentCheck[], isHidden = false): EditableCheck {
   const text = line.trim()
-  const same = proposed.find(each => each.kind === 'command' && isSameText(textOf(each), text))
-  return { key, spec: same ?? { kind: 'command', run: text }, text, isApproved: true, isAllowed: false }
+  const same = proposed.find(each => !isHidden && each.kind === 'command' && isSameText(textOf(each), text))
+  return { key, spec: same ?? writtenCheck(text, isHidden), text, isApproved: true, isAllowed: false }
 }
 
 /** True if the person wrote it. An edited proposal still needs approval. */

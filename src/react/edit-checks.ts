@@ -20,7 +20,7 @@ export interface ReviewChecks {
   /** Counts a command line while it is typed, until it is added or empty. */
   readonly type: (rowKey: string, line: string) => void
   /** Adds a command line, which approves it. */
-  readonly add: (rowKey: string, line: string) => void
+  readonly add: (rowKey: string, line: string, isHidden?: boolean) => void
   /** Changes a check's command, path or question, which approves it. */
   readonly edit: (rowKey: string, checkKey: string, text: string) => void
   readonly remove: (rowKey: string, checkKey: string) => void
@@ -60,8 +60,8 @@ export function draftChecks(options: DraftChecksOptions): ReviewChecks {
     count: runnable.length + typing,
     approvedCount: runnable.filter(willRun).length + typing,
     type: (rowKey, line) => setTyped(line.trim() === '' ? undefined : { rowKey, line }),
-    add: (rowKey, line) => {
-      if (line.trim() !== '') change(rowKey, before => [...before, newCheck(line, newKey(), proposed)])
+    add: (rowKey, line, isHidden) => {
+      if (line.trim() !== '') change(rowKey, before => [...before, newCheck(line, newKey(), proposed, isHidden)])
     },
     edit: (rowKey, checkKey, text) =>
       change(

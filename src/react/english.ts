@@ -18,7 +18,7 @@ const fields = {
   status: 'Status',
   tags: 'Tags',
   checks: 'Checks',
-  scope: 'May edit',
+  scope: 'May change',
 } satisfies Readonly<Record<RowField, string>>
 
 const errors: ErrorStrings = {
@@ -105,7 +105,7 @@ const errors: ErrorStrings = {
     model: 'Model',
     q: 'Search',
     check: 'The check',
-    scope: '“May edit”',
+    scope: '“May change”',
   },
   check: expected => `The check must be ${expected ?? 'one command that can fail'}.`,
   byRule: {
@@ -307,9 +307,14 @@ export const english = {
     /** For a plan that proposes checks but has no workspace; the option that sets one follows. */
     leftOut: 'The agent proposed checks, but there is no folder to run them in. Name one at the start',
     add: 'Add a check',
+    addHidden: 'Add a held-out check',
+    /** A check that agents do not see, for people. */
+    heldOut: (check: string) => `held out: ${check}`,
+    /** Follows the standing of a step. */
+    heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
     /** Before globs of protected files, each with a switch. */
-    asksScope: 'Also asks to change files that decide its checks:',
+    asksScope: 'Also asks to change files that decide its checks',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,
     approve: 'Run this check',
     approveOne: 'Approve',
@@ -354,6 +359,7 @@ export const english = {
     fromGit: (files: number) => `from git: ${plural(files, 'file')}`,
     acceptOne: 'Accept',
     acceptChanges: 'Accept changes',
+    acceptRest: 'Accept the rest',
     /** Completes a task that the judge or a check did not accept. */
     acceptAnyway: 'Accept anyway',
     /** Confirms a task that is already done. */
@@ -412,7 +418,7 @@ export const english = {
       tags: 'tags changed',
       outcome: 'outcome changed',
       checks: 'checks changed',
-      scope: '“may edit” changed',
+      scope: '“may change” changed',
       position: 'moved',
       removed_at: 'restored',
     },

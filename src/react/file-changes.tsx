@@ -42,7 +42,8 @@ export function FileChanges({ checks, onAccept }: FileChangesProps): ReactElemen
           </li>
         ))}
       </ul>
-      {together.length > 0 && button(strings.acceptChanges, undefined, together)}
+      {together.length > 0 &&
+        button(together.length < changes.length ? strings.acceptRest : strings.acceptChanges, undefined, together)}
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import type { Client } from '../client/client.ts'
 import type { Check } from '../domain/check.ts'
 import type { ConversationLike } from '../domain/conversation.ts'
+import type { EventData, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import { type CheckState, checkState, planCheckState } from '../domain/check-state.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
@@ -110,10 +111,16 @@ export function planProof(
       task !== undefined && attempt(client.acceptChanges(session, task.id, paths)),
     outputOf: async run => {
       let tail: string | undefined
-      await attempt(client.event(session, run.seq).then(({ data }) => (tail = ('tail' in data && data.tail) || '')))
+      await attempt(client.event(session, run.seq).then(({ data }) => (tail = outputIn(data))))
       return tail
     },
   }
+}
+
+/** Of a run without output, the reason. */
+function outputIn(data: StoredEvent['data']): string {
+  const { tail, reason } = data as Partial<EventData['check_ran']>
+  return tail || reason || ''
 }
 
 function ownChecks(state: PlanState, live: LiveOutput): readonly PlanCheck[] {

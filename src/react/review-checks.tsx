@@ -38,7 +38,7 @@ export function RowChecks({ row, checks, about, isExpanded, refused, errorId }: 
           about={about}
           commands={checks.commands}
           onType={line => checks.type(row.key, line)}
-          onAdd={line => checks.add(row.key, line)}
+          onAdd={(line, isHidden) => checks.add(row.key, line, isHidden)}
         />
       )}
     </>

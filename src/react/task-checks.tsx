@@ -5,7 +5,7 @@ import { isOpen, type Task } from '../domain/task.ts'
 import { acceptWord } from './accept-word.ts'
 import { AddCheck } from './add-check.tsx'
 import { CheckItem } from './check-item.tsx'
-import { withText } from './check-text.ts'
+import { withText, writtenCheck } from './check-text.ts'
 import { FileChanges } from './file-changes.tsx'
 import { usePlan } from './plan-context.ts'
 import { useStrings } from './strings.ts'
@@ -56,7 +56,10 @@ export default function TaskChecks({ id, task, onChange }: TaskChecksProps): Rea
       <FileChanges checks={checks} onAccept={paths => proof.acceptChanges(paths, task)} />
       <div className="rs-proof-actions">
         {proof.hasWorkspace(task) && (
-          <AddCheck about={about} onAdd={line => replace([...current, { kind: 'command', run: line.trim() }])} />
+          <AddCheck
+            about={about}
+            onAdd={(line, isHidden) => replace([...current, writtenCheck(line.trim(), isHidden)])}
+          />
         )}
         {canAccept && (
           <button

@@ -5,6 +5,7 @@ import { isOpen, type Task } from '../domain/task.ts'
 import type { StepItem, WorkedStep } from '../domain/thread.ts'
 import type { Message } from '../domain/transcript.ts'
 import { acceptWord } from './accept-word.ts'
+import { heldOutText } from './check-text.ts'
 import { plainLine, plainMarkdown } from './plain-markdown.ts'
 import { ProofIcon } from './proof-icon.tsx'
 import { StatusIcon } from './status-icon.tsx'
@@ -88,6 +89,7 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         <span className={`rs-step-word rs-mark-${standing}`}>
           <ProofIcon of={standing} />
           {strings.checks.standing[standing]}
+          {heldOutText(task?.checks, strings)}
         </span>
       )}
       {step.status === 'blocked' && (

@@ -3,6 +3,7 @@ import type { Learnt, RunOutcome } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { checkIn, JUDGE, type Need, needsOf, workspaceKey } from '../domain/needs.ts'
 import { defined } from '../domain/defined.ts'
+import { isHidden } from '../domain/held-out.ts'
 import { checkedOf, type Plan, planOf, planOfRecord, planOfRun } from '../domain/plan.ts'
 import { scopesOf } from '../domain/scope.ts'
 import { isWanted, namedFiles, nextRun, type RunToMake } from '../domain/check-runs.ts'
@@ -281,7 +282,8 @@ export class CheckWork {
         kill: this.#lost.signal,
         maxMs,
         beforeStart: () => this.held.confirm(signal),
-        onOutput: tail => live.show(tail),
+        // Everybody can read live output.
+        ...(isHidden(next.check) ? {} : { onOutput: (tail: () => string) => live.show(tail) }),
       })
     } catch (error) {
       if (signal.aborted) return unrun(next, 'It was stopped.')

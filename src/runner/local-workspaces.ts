@@ -46,6 +46,7 @@ export interface LocalOptions {
   readonly wrap?: readonly string[]
   readonly env?: Readonly<Record<string, string>>
   readonly done?: readonly (readonly string[])[]
+  readonly held_out?: string | undefined
 }
 
 const OUT_OF_TIME = 'Time ran out: all runs at confirmation together took too long.'
@@ -185,8 +186,8 @@ export class LocalWorkspaces implements Workspaces, CheckMaker {
   }
 
   #place(workspace: Workspace): Place {
-    const { environment, env, wrap = [] } = this.#options
-    return { workspace, wrap, env: checkEnvironment(environment, workspace, env) }
+    const { environment, env, wrap = [], held_out: heldOut } = this.#options
+    return { workspace, wrap, env: checkEnvironment(environment, workspace, env), heldOut }
   }
 }
 

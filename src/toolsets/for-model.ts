@@ -1,6 +1,7 @@
 import { specOf } from '../domain/check.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Json } from '../domain/event.ts'
+import { forAgent } from '../domain/held-out.ts'
 import { taskOnWire } from '../domain/proof-view.ts'
 import type { Changes } from '../domain/review.ts'
 import type { Row } from '../domain/row.ts'
@@ -12,7 +13,7 @@ type CheckForModel = Omit<CheckView, 'hash' | 'programs' | 'workspace'>
 type TaskForModel = Omit<TaskView, 'checks'> & { readonly checks?: readonly CheckForModel[] }
 
 export function taskForModel(state: Conversation, task: Task): TaskForModel {
-  const { checks, ...fields } = taskOnWire(state, task)
+  const { checks, ...fields } = forAgent(taskOnWire(state, task))
   return checks
     ? {
         ...fields,
@@ -33,4 +34,4 @@ export function changesForModel({ kept, edited, added, removed, reordered }: Cha
   }
 }
 
-const rowForModel = ({ checks, ...row }: Row) => (checks ? { ...row, checks: checks.map(specOf) } : row)
+const rowForModel = ({ checks, ...row }: Row) => (checks ? { ...row, checks: forAgent(checks).map(specOf) } : row)

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { hasMark } from '../domain/held-out.ts'
 import { type FieldProblem, invalidField, Refusal } from '../domain/refusal.ts'
 import { kind } from '../domain/text.ts'
 import type { Tool } from './toolset.ts'
@@ -9,9 +10,11 @@ const MAX_CHARACTERS = 256_000
 const ARGUMENTS = 'The arguments'
 
 export function parseInput(tool: Tool, input: unknown): { readonly value: never } | Refusal {
-  const size = sizeOf(input)
-  if (size === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
-  if (size > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
+  const json = jsonOf(input)
+  if (json === undefined) return invalidField(ARGUMENTS, { rule: 'invalid', expected: 'JSON' })
+  if (json.length > MAX_CHARACTERS) return invalidField(ARGUMENTS, { rule: 'too_large', limit: MAX_CHARACTERS })
+  if ((tool.checked || tool.isForExisting) && hasMark(json))
+    return new Refusal('persons_only', { action: 'hide_check' })
   if (tool.isForExisting && hasCheck(input)) return new Refusal('persons_only', { action: 'change_checks' })
   // Keeps a check where none is offered, so that the answer can say that it was left out.
   const checked = tool.checked?.input.safeParse(input)
@@ -85,9 +88,9 @@ function describe(value: unknown): string {
 const article = (name: string): string =>
   name === 'null' || name.startsWith('an ') ? name : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 
-function sizeOf(input: unknown): number | undefined {
+function jsonOf(input: unknown): string | undefined {
   try {
-    return JSON.stringify(input)?.length ?? 0
+    return JSON.stringify(input) ?? ''
   } catch {
     // Not JSON, for example circular, so it did not come over a transport.
     return undefined

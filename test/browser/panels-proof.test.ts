@@ -70,6 +70,20 @@ describe('the review', () => {
     ])
   })
 
+  it('[PA33] globs that decide a check are off until the person switches them on', async () => {
+    const row = { title: 'A', checks: [proposed(NPM_TEST)], scope: ['src/**'], asks_scope: ['test/**', 'package.json'] }
+    await bench.proposes(row)
+    const page = await visit()
+    const scope = page.getByLabel('May change, 1')
+    await holds(scope, ['src/**'])
+    await page.getByRole('checkbox', { name: 'test/**' }).check()
+    await holds(scope, ['src/**, test/**'])
+    await page.getByRole('checkbox', { name: 'package.json' }).check()
+    await page.getByRole('checkbox', { name: 'package.json' }).uncheck()
+    await confirm(page)
+    expect((await bench.task()).scope).toEqual(['src/**', 'test/**'])
+  })
+
   it('[PA32] an edited check runs as the person wrote it, once they tick it, and a removed one is gone', async () => {
     await bench.proposes(
       { title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] },
@@ -105,7 +119,7 @@ describe('the review', () => {
     await page.keyboard.type('npm run lint')
     await page.keyboard.press('Enter')
     await hasFocus(button(page, 'Add a check, 2'))
-    await page.getByLabel('May edit, 2').fill('test/**, *.json')
+    await page.getByLabel('May change, 2').fill('test/**, *.json')
     await says(footer(page), ['2 of 2 checks approved'])
     await page.reload()
     await says(footer(page), ['2 of 2 checks approved'])
@@ -168,7 +182,7 @@ describe('the review', () => {
     await button(page, 'More fields, 1').click()
     await page.getByLabel('Details, 1').waitFor()
     expect(await button(page, 'Add a check, 1').count()).toBe(0)
-    expect(await page.getByLabel('May edit, 1').count()).toBe(0)
+    expect(await page.getByLabel('May change, 1').count()).toBe(0)
   })
 
   it('[PA34] the footer counts what will run, and shows the next check that is not approved', async () => {
@@ -337,6 +351,22 @@ describe('the plan', () => {
     await says(own.locator('.rs-check-label'), ['npm run types'])
     expect((await bench.task(1)).checks).toMatchObject([{ run: ['npm', 'run', 'types'], approved: true }])
     expect((await bench.task(0)).id).toBe(task.id)
+  })
+
+  it('[HD1][PA36] a held-out check is added there, and shown with what it is and what it printed', async () => {
+    await bench.adds(NPM_TEST)
+    await bench.ran(HASH, 'baseline', FAILED)
+    const page = await opened()
+    await button(page, '1 check: A').click()
+    await button(page, 'Add a held-out check: A').click()
+    await page.keyboard.type('npm run secret')
+    await page.keyboard.press('Enter')
+    await says(section(page).locator('.rs-check-label'), ['npm test', 'held out: npm run secret'])
+    const hidden = (await bench.task()).checks?.[1]
+    expect(hidden).toMatchObject({ run: ['npm', 'run', 'secret'], hidden: true, approved: true })
+    await bench.ran(hidden?.hash ?? '', 'baseline', { ...FAILED, tail: 'the secret is out' })
+    await button(page, 'Show output: held out: npm run secret').click()
+    await section(page).getByText('the secret is out').waitFor()
   })
 
   it('[PA37] changes outside the scope wait until the person accepts them, protected ones one by one', async () => {

@@ -159,7 +159,7 @@ describe("an agent's token", () => {
     'POST /api/sessions/:session_id/tasks/:task_id/checks/:check_id/run',
     'POST /api/sessions/:session_id/tasks/:task_id/checks/:check_id/stop',
     'POST /api/sessions/:session_id/tasks/:task_id/checks/:check_id/tick',
-    'POST /api/sessions/:session_id/tasks/:task_id/guards/accept',
+    'POST /api/sessions/:session_id/tasks/:task_id/changes/accept',
     'POST /api/task-manager/reviews/:review_id/decision',
     'POST /api/task-manager/reviews/:review_id/reopen',
     'POST /api/task-manager/reviews/:review_id/extend',

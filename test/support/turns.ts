@@ -50,6 +50,8 @@ export interface TurnsOptions {
   readonly silenceMs?: number
   /** The folder in which checks run. */
   readonly workspace?: string
+  /** The folder of held-out files. */
+  readonly heldOut?: string
   /** Starts turns without driving them. */
   readonly isIdle?: boolean
 }
@@ -196,7 +198,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
     options.models ??
     (await configuredModels({ model: MODEL, assessor: options.assessorModel, url: provider.url, key: 'k' }))
   const place = await placeFor(store, store === 'postgres' ? inject('postgresUrl') : '')
-  const workspaces = options.workspace === undefined ? undefined : workspacesIn(options.workspace)
+  const workspaces = options.workspace === undefined ? undefined : workspacesIn(options.workspace, options.heldOut)
   const door = options.door ?? openDoor({ store: await place.open(), ...(workspaces ? { checks: workspaces } : {}) })
   const complaints: unknown[] = []
   const runner: Worker = new Worker({
@@ -253,7 +255,7 @@ export async function startTurns(options: TurnsOptions = {}): Promise<TestTurns>
   }
 }
 
-const workspacesIn = (folder: string): LocalWorkspaces =>
+const workspacesIn = (folder: string, heldOut: string | undefined): LocalWorkspaces =>
   new LocalWorkspaces({
     workspaces: [{ machine: 'here', path: realpathSync(folder) }],
     machine: () => 'here',
@@ -261,6 +263,7 @@ const workspacesIn = (folder: string): LocalWorkspaces =>
     dataFolder: '/nowhere',
     redact: redactor(),
     newId: v7,
+    held_out: heldOut,
   })
 
 export interface Chat {

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { approveAll, startTurns } from '../support/turns.ts'
@@ -7,9 +7,10 @@ import { scratchFolder } from '../support/scratch.ts'
 it('[RC10] in a turn of our own a step goes from red to green to proven, and the last message says so', async () => {
   const workspace = scratchFolder()
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }))
-  writeFileSync(join(workspace, 'check.sh'), 'test -s sum.txt\n')
+  mkdirSync(join(workspace, 'src'))
+  writeFileSync(join(workspace, 'check.sh'), 'test -s src/sum.txt\n')
   const fix = (): string => {
-    writeFileSync(join(workspace, 'sum.txt'), '42')
+    writeFileSync(join(workspace, 'src/sum.txt'), '42')
     return 'It is written.'
   }
   const write = {
@@ -19,7 +20,7 @@ it('[RC10] in a turn of our own a step goes from red to green to proven, and the
     isRepeatable: true,
     call: async () => fix(),
   }
-  const claim = { tool: 'update', args: { id: 1, outcome: 'The sum is in sum.txt.' } }
+  const claim = { tool: 'update', args: { id: 1, outcome: 'The sum is in src/sum.txt.' } }
   const at = await startTurns({
     workspace,
     outside: [write],

@@ -2,6 +2,7 @@ import type { Check } from '../check.ts'
 import type { Conversation } from '../conversation.ts'
 import type { CheckRef, EventData, NewEvent } from '../event.ts'
 import { awaitsBaseline } from '../check-runs.ts'
+import { isHidden } from '../held-out.ts'
 import { lastTurnOf, planById, planOf } from '../plan.ts'
 import { countingChecks, isReworded, proofOf, taskRuns, workspaceOf } from '../proof.ts'
 import type { Task } from '../task.ts'
@@ -55,8 +56,9 @@ export function runsWithScope(state: Conversation, task: Task, scope: Task['scop
   )
 }
 
-export const refOf = (task_id: string | undefined, { id, hash }: Check): CheckRef => ({
+export const refOf = (task_id: string | undefined, check: Check): CheckRef => ({
   ...(task_id === undefined ? {} : { task_id }),
-  check_id: id,
-  hash,
+  check_id: check.id,
+  hash: check.hash,
+  ...(isHidden(check) ? { hidden: true } : {}),
 })

@@ -3,6 +3,7 @@ import type { CommandOf, Rules } from '../command.ts'
 import { type Conversation, editedSince } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import type { Instant } from '../instant.ts'
+import { hasHidden, NOT_ACCEPTED } from '../held-out.ts'
 import { Refusal } from '../refusal.ts'
 import { claimOn } from '../open-claims.ts'
 import { isOpen, type Task } from '../task.ts'
@@ -38,30 +39,35 @@ function assessTask(state: Conversation, command: CommandOf<'assess_task'>, now:
   const task = taskInReach(state, command.task, asModel)
   if (task instanceof Refusal) {
     const isGone = isId(command.task) && !state.tasks.has(command.task)
-    return isGone ? [assessed(command, command.task)] : task
+    return isGone ? [assessed(command, { id: command.task })] : task
   }
   const fenced = editedSince(state, task, command.basis ?? state.answered_seq) !== undefined
-  if (fenced) return [assessed(command, task.id, fenced)]
+  if (fenced) return [assessed(command, task, fenced)]
 
   const editor = new ListEditor(state, now, 'assessor', turn_id)
   const rejections = (state.rejections.get(task.id) ?? 0) + 1
   if (verdict === 'not_ok' && rejections >= MAX_REJECTIONS && isBlockable(task)) {
-    editor.change(task.id, { status: 'blocked', outcome: asProse(reasonIn(command)) })
+    const reason = hasHidden(task.checks) ? NOT_ACCEPTED : reasonIn(command)
+    editor.change(task.id, { status: 'blocked', outcome: asProse(reason) })
     editor.sign(task.id)
   }
   const edits = editor.finish()
   if (edits instanceof Refusal) return edits
-  const events = [assessed(command, task.id), ...edits]
+  const events = [assessed(command, task), ...edits]
   return [...events, ...finalRunsAfter(state, events, [task], now)]
 }
 
 /** A task that a person blocked keeps their words. */
 const isBlockable = (task: Task): boolean => isOpen(task) || (task.status === 'blocked' && task.judged_by !== 'person')
 
-function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = false): NewEvent {
+function assessed(
+  command: CommandOf<'assess_task'>,
+  { id, checks }: Pick<Task, 'id' | 'checks'>,
+  fenced = false,
+): NewEvent {
   const { turn_id, verdict, model, usage, seal, rests, cited } = command
   const data = {
-    task_id,
+    task_id: id,
     verdict,
     reason: reasonIn(command),
     model,
@@ -70,6 +76,7 @@ function assessed(command: CommandOf<'assess_task'>, task_id: string, fenced = f
     ...(rests === undefined || verdict !== 'ok' ? {} : { rests }),
     ...(cited?.length ? { cited } : {}),
     ...(fenced ? { fenced } : {}),
+    ...(hasHidden(checks) ? { hidden: true as const } : {}),
   }
   return { type: 'task_assessed', turn_id, data }
 }

@@ -3,6 +3,7 @@ import type { CommandOf, ModelEdit, ReviewOrigin, Rules, TaskChange, TaskRemoval
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
+import { hasHidden } from '../held-out.ts'
 import { defined } from '../defined.ts'
 import type { Instant } from '../instant.ts'
 import { type Policy, TOOLSETS } from '../policy.ts'
@@ -72,6 +73,9 @@ export function edited(
   if (drafts instanceof Refusal) return drafts
   const targets = cleanTargets(state, command, asModel, ruled)
   if (targets instanceof Refusal) return targets
+  const sent = [...drafts, ...targets.changes.map(({ fields }) => fields)]
+  if (asModel && sent.some(({ checks }) => hasHidden(checks)))
+    return new Refusal('persons_only', { action: 'hide_check' })
   const reviewed = asModel?.policy.review && drafts.length > 0
   const asked = reviewed ? reviewRequired(state, command, drafts, asModel.policy, now) : []
   if (asked instanceof Refusal) return asked

@@ -1,6 +1,7 @@
 import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
 import { CHECK_OUTPUT } from '../../domain/proof.ts'
 import type { Commit, LiveEntry, Ref, Door } from '../../door/door.ts'
+import type { Role } from '../credentials.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
@@ -24,12 +25,13 @@ interface Due {
 }
 
 /**
- * Serves all readers of one conversation in this process from one tail: each event is read and framed once, then sent
+ * Serves all readers of one conversation and role in this process from one tail: each event is read and framed once, then sent
  * to all readers in one write per tick.
  */
 export class Channel {
   readonly #door: Door
   readonly #ref: Ref
+  readonly #role: Role
   readonly #stop = new AbortController()
   readonly #live = new Set<Reader>()
   readonly #recent = new Recent()
@@ -45,9 +47,10 @@ export class Channel {
   readonly #finished = new Set<string>()
   #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
-  constructor(door: Door, ref: Ref, state: Conversation, onEnd: (error?: unknown) => void) {
+  constructor(door: Door, ref: Ref, role: Role, state: Conversation, onEnd: (error?: unknown) => void) {
     this.#door = door
     this.#ref = ref
+    this.#role = role
     this.#state = state
     this.#framed = this.#sent = state.seq
     void this.#follow().then(() => onEnd(), onEnd)
@@ -106,7 +109,7 @@ export class Channel {
     for (const event of events) {
       if (event.type === 'step_finished') this.#finished.add(event.data.message_id)
       if (event.type === 'turn_finished') this.#finished.clear()
-      const frame = framed(event)
+      const frame = framed(event, this.#role)
       const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
       this.#due.push({ frame, isList: false, ...ends })
       this.#recent.add(event.seq, frame)
@@ -153,7 +156,7 @@ export class Channel {
     const events = end < 0 ? page : page.slice(0, end + 1)
     const last = events.at(-1)
     if (!last) throw new Error(`the log ends at ${after}, before ${upTo}`)
-    const frames = events.map(framed)
+    const frames = events.map(event => framed(event, this.#role))
     if (end < 0) return { frames: frames.join(''), seq: last.seq }
     // The list goes before the turn's last event, because clients may stop reading there.
     return { frames: frames.toSpliced(-1, 0, await this.#listAt(last.seq)).join(''), seq: last.seq, isOver: true }

@@ -1,18 +1,21 @@
 import type { Conversation } from '../../domain/conversation.ts'
 import { inView, tasksInView } from '../../domain/conversation.ts'
 import type { Json, StoredEvent } from '../../domain/event.ts'
+import { textForAgent } from '../../domain/held-out.ts'
 import { planIdOf } from '../../domain/plan.ts'
 import { TOOLSETS } from '../../domain/policy.ts'
 import { dispatch, type Handlers } from '../../domain/projection.ts'
 import { isOpen, type Task } from '../../domain/task.ts'
 import { todosOf } from '../../toolsets/todos.ts'
+import type { Role } from '../credentials.ts'
 
 /** Beyond this a list frame has the open tasks first, and `more` counts the rest. */
 const MAX_SHOWN = 200
 
-export function framed(event: StoredEvent): string {
+export function framed(event: StoredEvent, role: Role): string {
   const { type, timestamp, seq, session_id, turn_id, data } = event
-  return `id: ${seq}\nevent: ${type}\ndata: ${JSON.stringify({ type, timestamp, seq, session_id, turn_id, data })}\n\n`
+  const json = JSON.stringify({ type, timestamp, seq, session_id, turn_id, data })
+  return `id: ${seq}\nevent: ${type}\ndata: ${role === 'person' ? json : textForAgent(json)}\n\n`
 }
 
 /** Frames derived or transient data without an id, so that clients do not resume from it. */

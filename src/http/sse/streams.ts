@@ -1,7 +1,7 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import type { Conversation } from '../../domain/conversation.ts'
 import type { Connection } from '../connection.ts'
-import type { Caller } from '../credentials.ts'
+import type { Caller, Role } from '../credentials.ts'
 import { notFound } from '../http-error.ts'
 import type { Limits } from '../limits.ts'
 import { Channel } from './channel.ts'
@@ -26,6 +26,7 @@ export interface Followed {
 }
 
 interface Place {
+  readonly key: string
   readonly channel: Promise<Channel>
   readonly readers: Set<Reader>
 }
@@ -58,7 +59,7 @@ export class Streams {
     const release = this.#options.limits.stream(caller)
     connection.onClose(release)
     try {
-      return await this.#serve(connection, await follow(), this.#limitsOf(caller))
+      return await this.#serve(caller, connection, await follow())
     } catch (error) {
       release()
       throw error
@@ -71,16 +72,17 @@ export class Streams {
     return { backlog: limits.backlog(caller), turn }
   }
 
-  async #serve(connection: Connection, { ref, after, until }: Followed, limits: ReaderLimits): Promise<Response> {
+  async #serve(caller: Caller, connection: Connection, { ref, after, until }: Followed): Promise<Response> {
+    const limits = this.#limitsOf(caller)
     const onCut = (): void => {
       this.cuts += 1
     }
     const reader = new Reader(connection, after, limits, onCut, until)
     this.#readers.add(reader)
-    const place = this.#join(ref, reader)
+    const place = this.#join(ref, caller.role, reader)
     connection.onClose(() => {
       limits.backlog(0)
-      this.#leave(ref, place, reader)
+      this.#leave(place, reader)
     })
     try {
       const channel = await place.channel
@@ -92,16 +94,18 @@ export class Streams {
       }
       return connection.response
     } catch (error) {
-      this.#leave(ref, place, reader)
+      this.#leave(place, reader)
       throw error
     }
   }
 
   showText(ref: Ref, text: LiveEntry): void {
-    void this.#places.get(refKey(ref))?.channel.then(
-      channel => channel.showText(text),
-      () => {},
-    )
+    for (const role of ROLES) {
+      void this.#places.get(keyOf(ref, role))?.channel.then(
+        channel => channel.showText(text),
+        () => {},
+      )
+    }
   }
 
   close(): void {
@@ -123,45 +127,49 @@ export class Streams {
     }
   }
 
-  #join(ref: Ref, reader: Reader): Place {
-    const key = refKey(ref)
-    const place = this.#places.get(key) ?? this.#open(ref)
+  #join(ref: Ref, role: Role, reader: Reader): Place {
+    const key = keyOf(ref, role)
+    const place = this.#places.get(key) ?? this.#open(ref, role)
     this.#places.set(key, place)
     place.readers.add(reader)
     return place
   }
 
-  #leave(ref: Ref, place: Place, reader: Reader): void {
+  #leave(place: Place, reader: Reader): void {
     this.#readers.delete(reader)
     place.readers.delete(reader)
     void place.channel.then(
       channel => channel.forget(reader),
       () => {},
     )
-    if (place.readers.size === 0) this.#drop(ref, place)
+    if (place.readers.size === 0) this.#drop(place)
   }
 
-  #drop(ref: Ref, place: Place): void {
-    if (this.#places.get(refKey(ref)) === place) this.#places.delete(refKey(ref))
+  #drop(place: Place): void {
+    if (this.#places.get(place.key) === place) this.#places.delete(place.key)
     void place.channel.then(
       channel => channel.close(),
       () => {},
     )
   }
 
-  #open(ref: Ref): Place {
+  #open(ref: Ref, role: Role): Place {
     const { door, onError } = this.#options
     const opened = async (): Promise<Channel> => {
       const state = await door.read(ref)
       if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
-      return new Channel(door, ref, state, error => {
+      return new Channel(door, ref, role, state, error => {
         if (error !== undefined) onError(error)
-        this.#drop(ref, place)
+        this.#drop(place)
         // Readers reconnect to a new channel or get an error.
         for (const reader of place.readers) reader.end()
       })
     }
-    const place: Place = { channel: opened(), readers: new Set() }
+    const place: Place = { key: keyOf(ref, role), channel: opened(), readers: new Set() }
     return place
   }
 }
+
+const ROLES: readonly Role[] = ['person', 'agent']
+
+const keyOf = (ref: Ref, role: Role): string => `${role} ${refKey(ref)}`

@@ -9,8 +9,9 @@ import { openFileStore } from './store.ts'
 
 const ref = { tenant: LOCAL_TENANT, conversation: 'chat' }
 const check: Check = { kind: 'command', run: ['npm', 'test'], id: 'check-1', hash: 'hash-1' }
+const hidden: Check = { kind: 'command', run: ['secret'], hidden: true, id: 'check-2', hash: 'hash-2' }
 
-it('[PF13] checks are written to the task file and never read back; a field of that name of another program stays', async () => {
+it('[PF13][HD3] checks but held-out ones are written to the task file and never read back; a field of that name of another program stays', async () => {
   const data = scratchFolder()
   const store = await openFileStore({ data })
   onTestFinished(async () => {
@@ -21,7 +22,7 @@ it('[PF13] checks are written to the task file and never read back; a field of t
   const inFile = (): { tasks: Record<string, unknown>[] } => JSON.parse(readFileSync(file, 'utf8'))
   const checksOf = async (id: string): Promise<unknown> => (await store.load(ref)).tasks.get(id)?.checks
   const create = [
-    { id: 'a', title: 'A', checks: [check] },
+    { id: 'a', title: 'A', checks: [check, hidden] },
     { id: 'b', title: 'B' },
   ]
   await store.commit(ref, run(openTurn('t1'), { type: 'edit_tasks', by: 'person', create }))
@@ -37,7 +38,7 @@ it('[PF13] checks are written to the task file and never read back; a field of t
     { ...second, title: 'C', checks: 3 },
   ]
   writeFileSync(file, JSON.stringify({ tasks }))
-  expect(await checksOf('a')).toEqual([check])
+  expect(await checksOf('a')).toEqual([check, hidden])
   expect(await checksOf('b')).toBeUndefined()
   const change = [{ task: 'b', fields: { details: 'd' } }]
   await store.commit(ref, run({ type: 'edit_tasks', by: 'person', change }))

@@ -1,5 +1,6 @@
 import { type Conversation, listed } from '../../domain/conversation.ts'
 import type { Json } from '../../domain/event.ts'
+import { isHidden } from '../../domain/held-out.ts'
 import type { Task, TaskStatus } from '../../domain/task.ts'
 import { LIMITS, line } from '../../domain/text.ts'
 import { StoreError } from '../store-error.ts'
@@ -45,7 +46,8 @@ export function render(state: Conversation, extra: Extra, extras: Readonly<Recor
     const id = fileIdOf(task)
     const status = FILE_STATUS[task.status]
     if (status === 'absent') return []
-    const checks = task.checks ? { checks: task.checks } : {}
+    // The file often lies where agents work.
+    const checks = task.checks ? { checks: task.checks.filter(check => !isHidden(check)) } : {}
     return [{ id, title: task.title, description: task.details, done: status === 'done', ...extras[id], ...checks }]
   })
   return `${JSON.stringify({ tasks, ...extra }, null, 2)}\n`
