@@ -1,29 +1,113 @@
 import { Argument, type Command, Option } from 'commander'
 import { ASK_FOR } from '../domain/tool-rules.ts'
 import { HOST_NAMES, type HostName } from '../hosts/hosts.ts'
-import { DEFAULT_CONFIG, expandHome } from './default-paths.ts'
+import { CliError } from './cli-error.ts'
+import { DEFAULT_CONFIG, expandHome, MIN_TOKEN_LENGTH, projectData } from './default-paths.ts'
 import type { Environment } from './environment.ts'
 import type { ExportOptions } from './export.ts'
+import { invocation } from './invocation.ts'
+import type { McpCommand } from './mcp.ts'
 import type { StoreOptions } from './open-store.ts'
-import { configOption, dataOption, storeOption, tenantOption } from './options.ts'
+import {
+  configOption,
+  dataOption,
+  fixedSettings,
+  mcpOptions,
+  serveOptions,
+  storeOption,
+  tenantOption,
+} from './options.ts'
 import type { ReceiptOptions } from './receipt.ts'
 import type { ReviewOptions } from './review.ts'
+import type { ServeOptions } from './serve.ts'
 import type { ConfigChoice } from './settings.ts'
 import type { SetupChoices } from './setup.ts'
 import type { StatusOptions } from './status.ts'
 import type { AddedTools } from './tools.ts'
 
-// The commands that run beside a server. Each imports its code lazily: shells and hosts wait for some of them.
+// Each command imports its code lazily: shells and hosts wait for some of them.
 
 export interface CommandContext {
   readonly environment: Environment
+  /** The command that runs this program again, as typed here. */
   readonly invocation: string
-  readonly secrets: () => { readonly token?: string }
-  readonly configOf: (command: Command) => ConfigChoice
-  readonly words: readonly string[]
+  /** The arguments as Node gives them, with those of Node itself. */
+  readonly argv: readonly string[]
+  readonly execArgv: readonly string[]
+  /** This program, as others start it. */
+  readonly file: string
 }
 
-export function addPlanCommands(program: Command, { environment, invocation, configOf, words }: CommandContext): void {
+type FoundHere = 'program' | 'fixed' | 'config' | 'environment' | 'invocation'
+
+export function addServeCommands(program: Command, context: CommandContext): void {
+  const { environment, invocation: here, argv } = context
+  const serveCommand = program
+    .command('serve', { isDefault: true })
+    .description('start the server: page, HTTP API and event stream (default)')
+    .addHelpText(
+      'after',
+      `
+Secrets come from the environment only:
+  RUNSHEET_TOKEN            token of the person (default: created in the data folder)
+  RUNSHEET_AGENT_TOKEN      token for agents (default: created in the data folder)
+  RUNSHEET_MODEL_KEY        API key of the model (default: the page's settings, else the provider's own variable)
+  RUNSHEET_WEBHOOK_SECRET   key of the signatures of --webhook
+
+Models, their key, review, deadline and gate can be set on the page, too. An option counts before its variable, both before
+the page (which shows them locked), and the page before runsheet.json.`,
+    )
+    .action(async (options: Omit<ServeOptions, FoundHere>, command: Command) => {
+      const { serve } = await import('./serve.ts')
+      const { usualPort } = await import('./data-folder.ts')
+      const { modelKey, ...given } = secretsIn(environment, 'token', 'agentToken', 'modelKey', 'webhookSecret')
+      const fixed = fixedSettings(command, modelKey)
+      const isChosen = command.getOptionValueSource('port') !== 'default'
+      const port = isChosen ? options.port : usualPort(options.data)
+      await serve({ ...options, port, ...given, fixed, config: configOf(command), invocation: here, environment })
+    })
+  for (const option of serveOptions()) serveCommand.addOption(option)
+
+  const mcpCommand = program
+    .command('mcp')
+    .description('serve an MCP host, such as Claude Code or Codex, over stdin and stdout')
+    .action(async (options: Omit<McpCommand, FoundHere>, command: Command) => {
+      const { serveMcp } = await import('./mcp.ts')
+      await serveMcp({
+        ...options,
+        data: dataOf(options, command),
+        ...secretsIn(environment, 'token', 'agentToken'),
+        program: [...context.execArgv, argv[1] ?? ''],
+        fixed: fixedSettings(command),
+        config: configOf(command),
+        environment,
+        // The hint is read in the host's log and typed in another folder.
+        invocation: invocation({ path: environment['PATH'] ?? '' }),
+      })
+    })
+  for (const option of mcpOptions()) mcpCommand.addOption(option)
+
+  program
+    .command('url')
+    .description('print a new sign-in link for the running server')
+    .addOption(dataOption())
+    .action(async (options: { data: string }) => {
+      const { printUrl } = await import('./url.ts')
+      await printUrl({ ...options, ...secretsIn(environment, 'token'), environment, invocation: here })
+    })
+
+  // The installed program never gets here: `bin.ts` has a faster path.
+  program
+    .command('hook', { hidden: true })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(async () => {
+      const { runHook } = await import('./hook.ts')
+      await runHook(argv.slice(3), environment)
+    })
+}
+
+export function addPlanCommands(program: Command, { environment, invocation, argv }: CommandContext): void {
   program
     .command('status')
     .description('print where the plan stands, and what waits for you')
@@ -36,7 +120,7 @@ export function addPlanCommands(program: Command, { environment, invocation, con
     .addOption(storeOption())
     .action(async (given: Omit<StatusOptions, 'environment' | 'invocation'> & { line?: true }) => {
       // The installed program never gets here: `bin.ts` has a faster path.
-      if (given.line) await (await import('./status-line.ts')).printStatusLine(words, environment)
+      if (given.line) await (await import('./status-line.ts')).printStatusLine(argv.slice(3), environment)
       const { printStatus } = await import('./status.ts')
       await printStatus({ ...given, environment, invocation })
     })
@@ -93,7 +177,7 @@ export function addPlanCommands(program: Command, { environment, invocation, con
 }
 
 export function addHostCommands(program: Command, context: CommandContext): void {
-  const { environment, invocation, secrets } = context
+  const { environment, invocation } = context
 
   program
     .command('setup')
@@ -117,7 +201,18 @@ export function addHostCommands(program: Command, context: CommandContext): void
     .action(async (host: HostName, choices: SetupChoices) => {
       const { setUp } = await import('./setup.ts')
       const terminal = { input: process.stdin, output: process.stdout }
-      await setUp({ ...choices, ...secrets(), host, environment, invocation, cwd: process.cwd() }, terminal)
+      await setUp(
+        {
+          ...choices,
+          ...secretsIn(environment, 'token'),
+          host,
+          environment,
+          invocation,
+          file: context.file,
+          cwd: process.cwd(),
+        },
+        terminal,
+      )
     })
 
   program
@@ -267,3 +362,38 @@ const nearestData = (): Option =>
   new Option('--data <folder>', 'data folder (default: .runsheet if it is here, else ~/.runsheet)')
     .env('RUNSHEET_DATA')
     .argParser(expandHome)
+
+/** Hooks and the server must find the same folder, as `setup` configures for a project. */
+function dataOf({ data, hooks }: Pick<McpCommand, 'data' | 'hooks'>, command: Command): string {
+  return hooks && command.getOptionValueSource('data') === 'default' ? projectData(process.cwd()) : data
+}
+
+function configOf(command: Command): ConfigChoice {
+  const source = command.getOptionValueSource('config')
+  const by = source === 'cli' ? 'cli' : source === 'env' ? 'env' : 'default'
+  return { file: String(command.opts()['config']), by }
+}
+
+/** Environment only: every process can read the command line. */
+export const SECRETS = {
+  token: 'RUNSHEET_TOKEN',
+  agentToken: 'RUNSHEET_AGENT_TOKEN',
+  modelKey: 'RUNSHEET_MODEL_KEY',
+  webhookSecret: 'RUNSHEET_WEBHOOK_SECRET',
+} as const
+
+/** The secrets that are set. A token must fit into an HTTP header. */
+function secretsIn<K extends keyof typeof SECRETS>(
+  environment: Environment,
+  ...names: readonly K[]
+): Partial<Record<K, string>> {
+  const given = names.flatMap(name => {
+    const value = environment[SECRETS[name]]
+    const min = name === 'modelKey' ? 1 : MIN_TOKEN_LENGTH
+    if (value !== undefined && (value.length < min || !/^[\x21-\x7e]{1,500}$/.test(value))) {
+      throw new CliError(`${SECRETS[name]} must be ${min} to 500 printable ASCII characters without spaces.`)
+    }
+    return value ? [[name, value] as const] : []
+  })
+  return Object.fromEntries(given) as Partial<Record<K, string>>
+}

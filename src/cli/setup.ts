@@ -12,7 +12,7 @@ import { causeOf, CliError } from './cli-error.ts'
 import { DataFolder, fixedPort, fixPort, hasGitRules } from './data-folder.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
 import type { Environment } from './environment.ts'
-import { installCommand, programFile, setupCommand, urlCommand } from './invocation.ts'
+import { installCommand, setupCommand, urlCommand } from './invocation.ts'
 import { openWritableStore, storeLocation } from './open-store.ts'
 import { browserFor, PageServer } from './page-server.ts'
 import { configFolder } from './settings.ts'
@@ -55,6 +55,8 @@ interface SetupOptions extends SetupChoices {
   readonly environment: Environment
   readonly invocation: string
   readonly token?: string
+  /** Our program, for the settings. */
+  readonly file: string
 }
 
 const redact = redactor({ known: [] })
@@ -112,7 +114,7 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
     }
     return { program: ['runsheet'], data, features }
   }
-  const script = programFile()
+  const { file: script } = options
   if (!remove && /[/\\]_npx[/\\]/.test(script)) {
     throw new CliError(
       `npx runs a copy that may go away. Install Runsheet first: ${installCommand()}. Then: ${setupCommand('runsheet', options.host, scope)}`,
@@ -337,6 +339,7 @@ function removed(host: Host, place: Place, data: string): void {
 }
 
 interface PageOptions {
+  readonly file: string
   readonly environment: Environment
   readonly invocation: string
   readonly token?: string
@@ -359,7 +362,7 @@ async function openPageOnce(folder: DataFolder, options: PageOptions): Promise<v
       store: environment['RUNSHEET_STORE'] ?? 'sqlite',
       config: { file: DEFAULT_CONFIG, by: 'default' },
       idleExit: environment['RUNSHEET_IDLE_EXIT'] ?? IDLE_EXIT,
-      program: [programFile()],
+      program: [options.file],
     },
     line => said.push(line),
   )

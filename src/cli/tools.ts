@@ -8,13 +8,15 @@ import { SettingsError } from '../setup/settings-error.ts'
 import { causeOf, CliError } from './cli-error.ts'
 import { DEFAULT_CONFIG, expandHome } from './default-paths.ts'
 import type { Environment } from './environment.ts'
-import { programFile, shellWord } from './invocation.ts'
+import { shellWord } from './invocation.ts'
 import { configFolder, readSettingsFile } from './settings.ts'
 import { readSettingsText, writeSettingsText } from './setup-files.ts'
 
 interface ToolsCommand {
   readonly environment: Environment
   readonly invocation: string
+  /** Our program, for the settings. */
+  readonly file: string
 }
 
 export interface AddedTools {
@@ -33,9 +35,9 @@ export function addTools(
   name: string | undefined,
   words: readonly string[],
   options: AddedTools,
-  { environment, invocation }: ToolsCommand,
+  { environment, invocation, file: program }: ToolsCommand,
 ): void {
-  const server = serverOf(words, options, invocation)
+  const server = serverOf(words, options, { invocation, file: program })
   const called = name ?? nameOf(options)
   if (!NAME.test(called)) {
     throw new CliError(`a name has 1 to 32 letters, digits, - and _: ${invocation} tools add NAME …`)
@@ -73,14 +75,18 @@ const ASKED: Record<AskFor, string> = {
   none: 'Its tools are called without asking you.',
 }
 
-function serverOf(words: readonly string[], options: AddedTools, invocation: string): McpServer {
+function serverOf(
+  words: readonly string[],
+  options: AddedTools,
+  { invocation, file }: Pick<ToolsCommand, 'invocation' | 'file'>,
+): McpServer {
   const given = [words.length > 0, options.url !== undefined, options.folder !== undefined].filter(Boolean)
   if (given.length !== 1) {
     throw new CliError(
       `say what to add: ${invocation} tools add --folder PATH, or ${invocation} tools add NAME -- COMMAND …, or ${invocation} tools add NAME --url URL`,
     )
   }
-  if (options.folder !== undefined) return folderServer(options.folder, options)
+  if (options.folder !== undefined) return folderServer(options.folder, options, file)
   const { ask = 'all' } = options
   if (options.url !== undefined) {
     if (!URL.canParse(options.url)) throw new CliError(`${options.url} is not a URL.`)
@@ -92,10 +98,10 @@ function serverOf(words: readonly string[], options: AddedTools, invocation: str
 }
 
 /** Our own program, confined to the folder, so its read-only hints can be trusted. */
-function folderServer(path: string, { ask = 'changes' }: AddedTools): McpServer {
+function folderServer(path: string, { ask = 'changes' }: AddedTools, program: string): McpServer {
   const folder = resolve(expandHome(path))
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CliError(`${folder} is not a folder.`)
-  return { command: process.execPath, args: [programFile(), 'folder', folder], ask }
+  return { command: process.execPath, args: [program, 'folder', folder], ask }
 }
 
 /** The folder's name, reduced to valid characters. */
