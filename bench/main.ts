@@ -1,5 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import { benchChecksums } from './checksums.ts'
+import { benchDamage } from './damage.ts'
 import { benchPostgres } from './postgres.ts'
 import { benchSqlite } from './sqlite.ts'
 
@@ -10,5 +10,5 @@ console.log(
 )
 
 await benchSqlite()
-await benchChecksums()
+await benchDamage()
 await benchPostgres()

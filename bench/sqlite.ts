@@ -20,10 +20,10 @@ export async function bareSqlite(
   const commit = db.prepare('COMMIT')
   const head = db.prepare('SELECT max(seq) AS seq FROM events WHERE conversation_id = ?')
   const putConversation = db.prepare(
-    "INSERT INTO conversations (tenant, conversation, created_at, active_at, pinned, archived, row_sum) VALUES ('local', 'bare', ?1, ?1, 0, 0, 0) RETURNING id",
+    "INSERT INTO conversations (tenant, conversation, created_at, active_at, pinned, archived) VALUES ('local', 'bare', ?1, ?1, 0, 0) RETURNING id",
   )
   const putEvent = db.prepare(
-    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
     `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
@@ -44,7 +44,7 @@ export async function bareSqlite(
       head.get(id)
       for (let index = 0; index < events; index += 1) {
         seq += 1
-        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data, 0x7ffffff)
+        putEvent.run(id, seq, 1, 'task_changed', 't1', at, data, 'x'.repeat(22))
         putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0)
       }
       commit.run()

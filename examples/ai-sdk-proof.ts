@@ -63,7 +63,7 @@ rmSync(project, { recursive: true })
 function worker(): MockLanguageModelV4 {
   const claim = ['update', { id: 1, outcome: 'The sum is in sum.txt.' }] as const
   const script = [
-    ['plan', { tasks: [{ title: 'Write the sum to sum.txt', check: 'node check.mjs' }] }],
+    ['plan', { tasks: [{ title: 'Write the sum to sum.txt', check: 'node check.mjs', scope: ['sum.txt'] }] }],
     claim,
     ['write', { text: '42' }],
     claim,

@@ -120,7 +120,7 @@ const proving = createRunsheet({
 })
 const notes = proving.conversation('chat-1')
 const work = notes.turn('turn-1')
-await work.call('plan', { tasks: [{ title: 'Take notes', check: 'sh notes.test.sh' }] })
+await work.call('plan', { tasks: [{ title: 'Take notes', check: 'sh notes.test.sh', scope: ['notes.txt'] }] })
 console.log(await work.call('update', { id: 1, outcome: 'Taken.' })) // { error: '… `sh notes.test.sh` fails with exit code 1 …' }
 writeFileSync('notes.txt', 'It rained.')
 await work.call('update', { id: 1, outcome: 'Taken.' })

@@ -17,7 +17,7 @@ import { isOpen, NEXT, SEALED, type Task, type TaskStatus } from '../src/domain/
 import { type ThreadItem, threadOf } from '../src/domain/thread.ts'
 import { isId } from '../src/domain/text.ts'
 import type { Message } from '../src/domain/transcript.ts'
-import { COUNTED, isRunning } from '../src/domain/turn.ts'
+import { countedAs, isRunning } from '../src/domain/turn.ts'
 import { type View, view } from '../src/domain/view.ts'
 import { commitOf } from '../src/store/commit.ts'
 import { rowsOf, type TurnRow } from '../src/store/rows.ts'
@@ -193,11 +193,12 @@ describe('tasks', () => {
       for (const plan of state.plans.values()) {
         const tasks = all.filter(({ plan_id }) => plan_id === plan.id)
         const ids = (some: readonly Task[]): string[] => some.map(({ id }) => id).sort()
-        const of = (status: string): number => tasks.filter(task => COUNTED[task.status] === status).length
+        const of = (status: string): number => tasks.filter(task => countedAs(task) === status).length
         const { removed, ...counts } = plan.counts
         expect(counts).toEqual({
           completed: of('completed'),
           blocked: of('blocked'),
+          disputed: of('disputed'),
           cancelled: of('cancelled'),
           open: of('open'),
         })
@@ -408,7 +409,7 @@ describe('the thread', () => {
       for (const { items: own, tally } of thread) {
         const steps = own.flatMap(item => (item.kind === 'step' ? [item.step.task_id] : []))
         expect(new Set(steps).size).toBe(steps.length)
-        if (tally) expect(tally.done + tally.blocked + tally.cancelled + tally.open).toBe(tally.total)
+        if (tally) expect(tally.done + tally.blocked + tally.disputed + tally.cancelled + tally.open).toBe(tally.total)
       }
     })
   })

@@ -6,9 +6,9 @@ import { partsOf } from '../src/cli/import.ts'
 import { restore } from '../src/store/backup/restore.ts'
 import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
-import { openLogReader } from '../src/store/sqlite/reader.ts'
+import { openLogs } from '../src/store/sqlite/reader.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { verifyDatabase } from '../src/store/sqlite/verify-database.ts'
+import { verifyDatabase } from '../src/store/sqlite/verify.ts'
 import { describePostgres, ownDatabase, sql } from './support/postgres-store.ts'
 import { scratchFolder } from './support/scratch.ts'
 
@@ -51,7 +51,7 @@ it('[SQ3] a SQLite data folder of an earlier checkout is refused and left alone'
   await expect(openSqliteStore({ path })).rejects.toThrow(
     `Made by an earlier checkout: ${path}. Move it away, with every runsheet.db-*, or use --data OTHER.`,
   )
-  expect(() => openLogReader(path)).toThrow(/^Made by an earlier checkout: /)
+  expect(() => openLogs(path)).toThrow(/^Made by an earlier checkout: /)
   await expect(verifyDatabase(path).next()).rejects.toMatchObject(OLD)
   expect(contents()).toEqual(before)
 })

@@ -75,6 +75,7 @@ it("AI SDK's loop goes from an approved plan to red, to proven", async () => {
   expect(await run('ai-sdk-proof.ts')).toBe(`A plan of 1:
 1. Write the sum to sum.txt
    check: node check.mjs
+   may change: sum.txt
 Approving it allows these checks to run.
 The sum is in sum.txt.
 Write the sum to sum.txt: proven (node check.mjs: failed before, passes now)

@@ -2,13 +2,15 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Receipt } from '../src/domain/receipt.ts'
-import { openDoor } from '../src/door/door.ts'
+import { insist, openDoor } from '../src/door/door.ts'
 import { propose, startTurn } from './store/contract.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { runHere } from './support/in-process.ts'
 import { scratchFolder } from './support/scratch.ts'
 
 const at = (conversation: string) => ({ tenant: 'local', conversation })
+
+const ANSWER = { tool_call_id: 'call-1', tool: 'tasks', result: null, duration_ms: 1, ok: true }
 
 let data: string
 beforeAll(async () => {
@@ -49,6 +51,29 @@ beforeAll(async () => {
     { type: 'edit_tasks', by: 'person', change: [{ task: 'task-3', fields: { status: 'completed', outcome: 'x' } }] },
     { type: 'start_check', ...last, why: 'final' },
     { type: 'end_check', ...last, outcome: { result: 'failed', duration_ms: 1, exit: 1 } },
+  )
+  const agent = door.from({ actor: 'agent', edge: 'mcp' })
+  await agent.run(
+    at('disputed'),
+    { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', client: 'a host', host: { review: false } },
+    { type: 'edit_tasks', by: 'model', turn_id: 't1', create: [{ id: 'task-4', title: 'A' }] },
+    {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      change: [{ task: 'task-4', fields: { outcome: '3 is not 4' }, disputes: true }],
+    },
+  )
+  await insist(page, at('disputed'), 1, 'Use 4')
+  await agent.run(
+    at('disputed'),
+    { type: 'record', turn_id: 't1', fact: { type: 'tool_answered', data: ANSWER } },
+    {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      change: [{ task: 'task-4', fields: { outcome: 'Still not' }, disputes: true }],
+    },
   )
   for (const session of ['older', 'newer']) {
     await page.run(at(session), startTurn('t1'), propose('t1', `rev-${session}`, 'Read', 'Write'))
@@ -104,6 +129,20 @@ describe('runsheet receipt', () => {
       '### 1 Read',
       '### 2 \\<b\\>\\@\u200boctocat\\</b\\> \\| closes \\#\u200b1 \\#\\# Hi',
     ])
+  })
+
+  it('[DS7] tells each dispute: by whom, why, and how it ended', async () => {
+    const { text } = await receipt('--session', 'disputed')
+    expect(text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'NOW').split('\n')).toEqual(
+      expect.arrayContaining([
+        '**0 of 1 done; 1 disputed.**',
+        '| 1 | A | disputed |  |',
+        '- Disputed by a host, NOW: 3 is not 4',
+        '  - insisted on by a person (page), NOW: Use 4',
+        '- Disputed by a host, NOW: Still not',
+        '  - waits for a person',
+      ]),
+    )
   })
 
   it('[RC7] prints JSON about the one that was named', async () => {

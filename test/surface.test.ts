@@ -32,6 +32,7 @@ it.each([
       'createClient',
       'currentTask',
       'findingOf',
+      'isDisputed',
       'labelOf',
       'listed',
       'liveEvidence',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Notice } from '../src/domain/notice.ts'
-import { type Door, openDoor } from '../src/door/door.ts'
+import { type Door, insist, openDoor } from '../src/door/door.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { cancel, finish, propose, startTurn } from './store/contract.ts'
 import type { WebhookFailure } from '../src/webhook/failure.ts'
@@ -84,6 +84,19 @@ const waits = (door: Door, conversation: string, review = `rev-${conversation}`)
     propose('t1', review, 'A secret title', 'Two'),
   )
 
+const disputes = (door: Door, conversation: string): Promise<unknown> =>
+  door.run(
+    at(conversation),
+    startTurn('t1', { review: false }, 'A secret message'),
+    { type: 'edit_tasks', by: 'model', turn_id: 't1', create: [{ id: 'task-1', title: 'A secret title' }] },
+    {
+      type: 'edit_tasks',
+      by: 'model',
+      turn_id: 't1',
+      change: [{ task: 1, fields: { outcome: 'A secret reason' }, disputes: true }],
+    },
+  )
+
 describe.each(['sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind => {
   it('[WH1][WH2] is told of a plan that waits and of a turn that ended, signed, without any text', async () => {
     const to = await receiver()
@@ -105,6 +118,18 @@ describe.each(['sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind =
     }
     await expect.poll(() => outcomes).toEqual(['delivered', 'delivered'])
     expect(await door.notices.waiting('local')).toEqual({ count: 0 })
+  })
+
+  it('[DS4] is told of a dispute, without its words', async () => {
+    const to = await receiver()
+    const door = await doorTo(await place(kind))
+    await sending(door, to)
+    await disputes(door, 'c1')
+    await to.until(({ received }) => received.length === 1)
+    const body = to.received[0]?.body ?? ''
+    expect(body).not.toContain('secret')
+    const data = { session_id: 'c1', turn_id: 't1', task_id: 'task-1', count: 1 }
+    expect(JSON.parse(body)).toMatchObject({ type: 'dispute_waiting', data })
   })
 
   it('[WH6] of two senders on one store, each event is sent by one', async () => {
@@ -211,14 +236,16 @@ describe('a receiver that fails', () => {
     expect(to.mostAtOnce).toBe(4)
   })
 
-  it('[WH3] a review that was decided meanwhile is not told, nor what is a day old', async () => {
+  it('[WH3] a review that was decided, or a dispute that was answered, meanwhile is not told, nor what is a day old', async () => {
     const to = await receiver()
     const door = await doorTo(await place('sqlite'))
     await door.notices.want('local', 60_000)
     await waits(door, 'c1')
     await door.run(at('c1'), cancel('rev-c1'))
+    await disputes(door, 'c2')
+    await insist(door, at('c2'), 1, undefined)
     const { outcomes } = await sending(door, to)
-    await expect.poll(() => outcomes).toEqual(['dropped'])
+    await expect.poll(() => outcomes).toEqual(['dropped', 'dropped'])
     let skew = 0
     const { address } = await place('sqlite')
     const aged = openDoor({ store: await openSqliteStore({ path: address, skewMs: () => skew }) })

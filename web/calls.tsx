@@ -1,7 +1,7 @@
 import { BellRing, Settings } from 'lucide-react'
 import { type MouseEvent, type ReactElement, useEffect, useMemo } from 'react'
 import type { Client } from 'runsheet/client'
-import { usePendingReviews, type WaitingCall, type WaitingReview } from 'runsheet/react'
+import { usePendingReviews, type WaitingCall, type WaitingReview, type WaitingTask } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { type CallStrings, englishCalls } from './english-small-parts.ts'
 import { showWaiting } from './page-title.ts'
@@ -22,10 +22,10 @@ interface CallsProps {
 
 export function Calls({ client, strings, route, version, onGo, onWaiting }: CallsProps): ReactElement {
   const words = strings.calls ?? englishCalls
-  const { reviews, approvals, hasMore, reload } = usePendingReviews(client, { withApprovals: true })
-  const count = (reviews?.length ?? 0) + approvals.length
+  const { reviews, approvals, disputes, hasMore, reload } = usePendingReviews(client, { withApprovals: true })
+  const count = (reviews?.length ?? 0) + approvals.length + disputes.length
   const waiting = count > 0 ? `${count}${hasMore ? '+' : ''}` : ''
-  const told = waiting && (approvals.length > 0 ? words.decisions : words.waiting)(waiting)
+  const told = waiting && (approvals.length + disputes.length > 0 ? words.decisions : words.waiting)(waiting)
   useEffect(() => onWaiting(told), [onWaiting, told])
   useEffect(() => void reload(), [reload, version])
   useEffect(() => {
@@ -38,8 +38,8 @@ export function Calls({ client, strings, route, version, onGo, onWaiting }: Call
     return () => show('')
   }, [waiting])
   const called = useMemo(
-    () => reviews && callsFor(reviews, approvals, strings, words),
-    [reviews, approvals, strings, words],
+    () => reviews && callsFor(reviews, approvals, disputes, strings, words),
+    [reviews, approvals, disputes, strings, words],
   )
   useNotifications(called, strings, words, onGo)
   useCommands({ reviews: () => onGo(REVIEWS), settings: () => onGo(settingsRoute()) })
@@ -78,6 +78,7 @@ export function Calls({ client, strings, route, version, onGo, onWaiting }: Call
 function callsFor(
   reviews: readonly WaitingReview[],
   approvals: readonly WaitingCall[],
+  disputes: readonly WaitingTask[],
   strings: PageStrings,
   words: CallStrings,
 ): readonly Called[] {
@@ -95,7 +96,14 @@ function callsFor(
     title: words.wantsTool(approval.server_tool ?? approval.tool, approval.server),
     body: session?.title ?? strings.untitled,
   }))
-  return [...plans, ...calls]
+  const disputed = disputes.map(({ dispute, session }) => ({
+    id: `${dispute.task_id}:${dispute.count}`,
+    isPlan: false,
+    route: chatRoute(dispute.session_id),
+    title: words.disputes(dispute.title),
+    body: session?.title ?? strings.untitled,
+  }))
+  return [...plans, ...calls, ...disputed]
 }
 
 /** Lets the browser handle clicks that open another window. */

@@ -10,7 +10,15 @@ import {
   useRef,
   useState,
 } from 'react'
-import { type ConversationSnapshot, listed, openTasks, startedBy, type Task, type ToolsetName } from 'runsheet/client'
+import {
+  type ConversationSnapshot,
+  isDisputed,
+  listed,
+  openTasks,
+  startedBy,
+  type Task,
+  type ToolsetName,
+} from 'runsheet/client'
 import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from './commands.ts'
 import { Composer } from './composer.tsx'
@@ -103,7 +111,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
     if (status === 'failed' && error?.status === 401) onSignedOut()
   }, [status, error, onSignedOut])
   const turnCount = Object.keys(conversation.turns).length
-  const waitCount = conversation.pending_reviews.length + conversation.approvals.length
+  const waitCount = conversation.pending_reviews.length + conversation.approvals.length + conversation.disputed.length
   useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, waitCount])
   // Preload the lazy parts after the first render.
   useEffect(() => {
@@ -393,4 +401,4 @@ interface FailedProps {
 }
 
 const blockedIn = (conversation: ConversationSnapshot, turn: string): readonly Task[] =>
-  listed(conversation, turn).filter(({ status }) => status === 'blocked')
+  listed(conversation, turn).filter(task => task.status === 'blocked' && !isDisputed(task))

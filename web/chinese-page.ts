@@ -88,6 +88,7 @@ export const chinesePage: PageStrings = {
     planWaits: '有一个计划等待你审阅',
     planFrom: (conversation, steps) => `${conversation} · ${steps} 个步骤`,
     wantsTool: (tool, server) => `智能体想使用 ${tool}${server === undefined ? '' : `（来自 ${server}）`}`,
+    disputes: task => `智能体对任务有异议：${task}`,
     plansWait: count => `${count} 个计划等待你审阅`,
     openAll: '打开即可查看全部。',
     title: '等待你审阅',
@@ -99,7 +100,7 @@ export const chinesePage: PageStrings = {
     deadline: left => `剩余 ${left}`,
     more: '还有更多等待审阅。处理完这些后，它们会出现在这里。',
     none: '没有等待你决定的事项',
-    noneHint: '智能体在此页面或通过 MCP 提出计划，或请求使用工具后，你会在这里看到。',
+    noneHint: '智能体在此页面或通过 MCP 提出计划、请求使用工具或对任务提出异议后，你会在这里看到。',
     setUpNotifications: '通知',
   },
 

@@ -6,7 +6,7 @@ export const englishCalls = {
   reviews: 'Reviews',
   settings: 'Settings',
   waiting: (count: string) => (count === '1' ? '1 plan waits for your review' : `${count} plans wait for your review`),
-  /** Used if tool calls wait as well. */
+  /** Used if tool calls or disputes wait as well. */
   decisions: (count: string) => (count === '1' ? '1 decision waits for you' : `${count} decisions wait for you`),
   offer: 'Get a notification when the agent waits for you?',
   notifyMe: 'Notify me',
@@ -17,6 +17,8 @@ export const englishCalls = {
   /** A tool call's notification and row. */
   wantsTool: (tool: string, server: string | undefined) =>
     `The agent wants to use ${tool}${server === undefined ? '' : ` of ${server}`}`,
+  /** A dispute's notification and row. */
+  disputes: (task: string) => `The agent disputes: ${task}`,
   plansWait: (count: number) => `${count} plans wait for your review`,
   openAll: 'Open to see them all.',
   title: 'Waiting for your review',
@@ -28,7 +30,8 @@ export const englishCalls = {
   deadline: (left: string) => `${left} left`,
   more: 'More are waiting. They show up here as you decide these.',
   none: 'Nothing waits for you',
-  noneHint: 'When an agent proposes a plan, in this page or over MCP, or asks to use a tool, you find it here.',
+  noneHint:
+    'When an agent proposes a plan, in this page or over MCP, asks to use a tool or disputes a task, you find it here.',
   setUpNotifications: 'Notifications',
 }
 

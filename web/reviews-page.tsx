@@ -1,7 +1,14 @@
 import { BellRing, Inbox } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
-import { errorText, localeOf, usePendingReviews, type WaitingCall, type WaitingReview } from 'runsheet/react'
+import {
+  errorText,
+  localeOf,
+  usePendingReviews,
+  type WaitingCall,
+  type WaitingReview,
+  type WaitingTask,
+} from 'runsheet/react'
 import { followHere } from './calls.tsx'
 import { type CallStrings, englishCalls } from './english-small-parts.ts'
 import { MenuButton } from './menu-button.tsx'
@@ -17,14 +24,14 @@ interface ReviewsPageProps {
   readonly onMenu: () => void
 }
 
-/** Lists tool calls first, because they block their turns, then plans by deadline. */
+/** Lists tool calls first, because they block their turns, then disputes, then plans by deadline. */
 export function ReviewsPage({ client, strings, waiting, onGo, onMenu }: ReviewsPageProps): ReactElement {
   const words = strings.calls ?? englishCalls
-  const { reviews, approvals, hasMore, error } = usePendingReviews(client, {
+  const { reviews, approvals, disputes, hasMore, error } = usePendingReviews(client, {
     withOrigins: true,
     withApprovals: true,
   })
-  const count = reviews && reviews.length + approvals.length
+  const count = reviews && reviews.length + approvals.length + disputes.length
   const now = useTick(client)
   useEffect(() => showTitle(words.title), [words])
   return (
@@ -44,6 +51,9 @@ export function ReviewsPage({ client, strings, waiting, onGo, onMenu }: ReviewsP
           <ul className="app-waiting-list">
             {approvals.map(each => (
               <Call key={each.approval.approval_id} {...{ each, strings, words, now, onGo }} />
+            ))}
+            {disputes.map(each => (
+              <Disputed key={each.dispute.task_id} {...{ each, strings, words, now, onGo }} />
             ))}
             {reviews.map(each => (
               <Waiting key={each.review.review_id} {...{ each, strings, words, now, onGo }} />
@@ -87,6 +97,25 @@ function Call({ each, strings, words, now, onGo }: RowProps<WaitingCall>): React
         </span>
         <span className="app-waiting-facts">
           <Since at={asked_at} {...{ words, now }} locale={localeOf(strings.panels)} />
+        </span>
+      </a>
+    </li>
+  )
+}
+
+function Disputed({ each, strings, words, now, onGo }: RowProps<WaitingTask>): ReactElement {
+  const { dispute, session } = each
+  const route = chatRoute(dispute.session_id)
+  return (
+    <li>
+      <a href={urlOf(route)} onClick={event => followHere(event, () => onGo(route))}>
+        <strong dir="auto">{words.disputes(dispute.title)}</strong>
+        <span className="app-waiting-steps" dir="auto">
+          {dispute.reason}
+        </span>
+        <span className="app-waiting-facts">
+          <span dir="auto">{session?.title ?? strings.untitled}</span>
+          <Since at={dispute.at} {...{ words, now }} locale={localeOf(strings.panels)} />
         </span>
       </a>
     </li>

@@ -2,11 +2,10 @@ import { existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Backup, backUp } from '../store/backup/backup.ts'
 import { finishRestore, plansIn, restore, type Restored } from '../store/backup/restore.ts'
-import { SCHEMA } from '../store/postgres/schema.ts'
 import { CliError, reasonOf } from './cli-error.ts'
 import { DataFolder, existingFolder } from './data-folder.ts'
 import type { Environment } from './environment.ts'
-import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
+import { checkBackedUp, openStore, type StoreOptions } from './open-store.ts'
 import { contentsText, fileExists, publish } from './output.ts'
 import { ServerLock } from './server-lock.ts'
 
@@ -37,15 +36,6 @@ export async function writeBackup(options: BackupOptions): Promise<void> {
     rmSync(temporary, { force: true })
     await opened.close()
   }
-}
-
-function checkBackedUp(store: string): void {
-  checkStore(store)
-  if (storeLocation(store) === 'folder') return
-  if (store === 'memory') throw new CliError('the memory store keeps nothing that could be backed up or restored.')
-  throw new CliError(
-    `PostgreSQL has its own tools: pg_dump --schema ${SCHEMA}, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.`,
-  )
 }
 
 function report({ skipped, ...contents }: Backup, file: string): void {

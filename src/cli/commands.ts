@@ -285,7 +285,7 @@ export function addHostCommands(program: Command, context: CommandContext): void
     })
 }
 
-export function addDataCommands(program: Command, { environment, invocation }: CommandContext): void {
+export function addDataCommands(program: Command, { environment }: CommandContext): void {
   program
     .command('backup')
     .description('copy the plans of the data folder into one file, while a server runs')
@@ -345,16 +345,7 @@ export function addDataCommands(program: Command, { environment, invocation }: C
     .addOption(storeOption())
     .action(async (options: StoreOptions) => {
       const { printVerified } = await import('./verify.ts')
-      await printVerified({ ...options, environment, invocation })
-    })
-
-  program
-    .command('recover')
-    .description('save what can be read of a damaged database, which is kept')
-    .addOption(dataOption())
-    .action(async (options: { data: string }) => {
-      const { recover } = await import('./recover.ts')
-      await recover({ ...options, environment, invocation })
+      await printVerified({ ...options, environment })
     })
 }
 

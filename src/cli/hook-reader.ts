@@ -4,7 +4,7 @@ import { tellPlan } from '../hooks/digest.ts'
 import { type HookAnswer, type HookEvent, SILENCE } from '../hooks/event.ts'
 import type { HookDeps } from '../hooks/handle.ts'
 import type { HookNotes } from '../hooks/notes.ts'
-import { openLogReader } from '../store/sqlite/reader.ts'
+import { openLogs } from '../store/sqlite/reader.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { HostEvent } from './hook-event.ts'
 
@@ -18,16 +18,17 @@ export async function answerFromLog(
   notes: HookNotes,
 ): Promise<HookAnswer> {
   const ref = { tenant: LOCAL_TENANT, conversation: event.session }
-  const reader = openLogReader(path)
-  if (!reader) return SILENCE
+  const opened = openLogs(path)
+  if (!opened) return SILENCE
+  const { db, log } = opened
   try {
     if (event.kind === 'start' || event.kind === 'prompt') {
-      const log = { state: () => reader.current(ref), eventsAfter: reader.eventsAfter.bind(reader, ref) }
-      return await tellPlan(event, { log, features, notes })
+      const read = { state: () => log.current(ref), eventsAfter: log.eventsAfter.bind(log, ref) }
+      return await tellPlan(event, { log: read, features, notes })
     }
-    if (event.kind === 'tool' && !taskInProgress(reader.current(ref))) return SILENCE
+    if (event.kind === 'tool' && !taskInProgress(log.current(ref))) return SILENCE
   } finally {
-    reader.close()
+    db.close()
   }
   if (statSync(path).size > MAX_CHECKED_BYTES) return SILENCE
   return actDirectly(path, event, { ref, features, notes })

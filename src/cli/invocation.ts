@@ -36,8 +36,6 @@ export const serveCommand = (invocation: string, data: string): string => `${inv
 export const reviewCommand = (invocation: string, data = DEFAULT_DATA): string =>
   `${invocation} review${dataOption(data)}`
 
-export const recoverCommand = (invocation: string, data: string): string => `${invocation} recover${dataOption(data)}`
-
 export const trustCommand = (invocation: string, file: string): string => `${invocation} trust ${shellWord(file)}`
 
 const dataOption = (data: string): string => (data === DEFAULT_DATA ? '' : ` --data ${shellWord(data)}`)

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { type Door, openDoor, type Ref } from '../door/door.ts'
-import { openMemoryStore } from '../store/memory.ts'
-import { openSqliteStore } from '../store/sqlite/store.ts'
+import { SCHEMA } from '../store/postgres/schema.ts'
 import { StoreError } from '../store/store-error.ts'
 import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
@@ -17,36 +16,102 @@ export interface StoreOptions {
   readonly data: string
 }
 
-const LABELS: Readonly<Record<string, string>> = { sqlite: 'SQLite', file: 'JSON files', memory: 'memory' }
+/** A kind of store. Another one is another row here, an entry in the library, and its folder. */
+interface StoreKind {
+  /** What `--store` names: a word, or URLs of a scheme. */
+  readonly pattern: RegExp
+  readonly label: (store: string) => string
+  /** Where the plans are: in the data folder, in this process, or where several machines may share them. */
+  readonly place: 'folder' | 'process' | 'shared'
+  readonly open: (options: StoreOptions) => Promise<Store>
+  /** Creates nothing; undefined if there is none. */
+  readonly openExisting: (options: StoreOptions) => Promise<Store | undefined>
+  /** Why `backup` and `restore` refuse it. */
+  readonly noBackup?: string
+}
 
-/** True if several machines may share the store. */
-export const isForManyNodes = (store: string): boolean => /^postgres(ql)?:\/\/./.test(store)
+const openDatabase = async ({ data }: StoreOptions): Promise<Store> =>
+  (await import('../store/sqlite/store.ts')).openSqliteStore({ path: join(data, 'runsheet.db') })
+
+/** Task files only mirror the log. */
+const openExistingDatabase = async (options: StoreOptions): Promise<Store | undefined> =>
+  existsSync(join(options.data, 'runsheet.db')) ? openDatabase(options) : undefined
+
+const KINDS: readonly StoreKind[] = [
+  {
+    pattern: /^sqlite$/,
+    label: () => 'SQLite',
+    place: 'folder',
+    open: openDatabase,
+    openExisting: openExistingDatabase,
+  },
+  {
+    pattern: /^file$/,
+    label: () => 'JSON files',
+    place: 'folder',
+    open: async ({ data }) => (await import('../store/json/store.ts')).openFileStore({ data }),
+    openExisting: openExistingDatabase,
+  },
+  {
+    pattern: /^memory$/,
+    label: () => 'memory',
+    place: 'process',
+    open: async () => (await import('../store/memory.ts')).openMemoryStore(),
+    openExisting: async () => undefined,
+    noBackup: 'the memory store keeps nothing that could be backed up or restored.',
+  },
+  {
+    pattern: /^postgres(ql)?:\/\/./,
+    label: store => {
+      const { host, pathname } = new URL(store)
+      return `PostgreSQL at ${host}${pathname}`
+    },
+    place: 'shared',
+    open: async ({ store }) => (await import('../store/postgres/store.ts')).openPostgresStore({ url: store }),
+    openExisting: async ({ store }) => {
+      const { openPostgresStore } = await import('../store/postgres/store.ts')
+      return openPostgresStore({ url: store, creates: false }).catch((error: unknown) => {
+        // A database without our tables.
+        if (error instanceof StoreError && error.code === 'readonly') return undefined
+        throw error
+      })
+    },
+    noBackup: `PostgreSQL has its own tools: pg_dump --schema ${SCHEMA}, and psql or pg_restore. For a file that every store can read, use the commands export --all and import.`,
+  },
+]
 
 /** Throws if `--store` is malformed. The message omits the value, which may contain a password. */
 export function checkStore(store: string): void {
-  if (Object.hasOwn(LABELS, store) || (isForManyNodes(store) && URL.canParse(store))) return
+  kindOf(store)
+}
+
+function kindOf(store: string): StoreKind {
+  const kind = KINDS.find(({ pattern }) => pattern.test(store))
+  if (kind && (kind.place !== 'shared' || URL.canParse(store))) return kind
   throw new CliError(
     '--store must be sqlite, file, memory or postgres://… (percent-encode special characters in the password).',
   )
 }
 
-/** Less common stores are imported on demand. */
-export async function openStore({ store, data }: StoreOptions): Promise<Store> {
+/** True if several machines may share the store. */
+export const isForManyNodes = (store: string): boolean => kindOf(store).place === 'shared'
+
+export function checkBackedUp(store: string): void {
+  const { noBackup } = kindOf(store)
+  if (noBackup !== undefined) throw new CliError(noBackup)
+}
+
+export async function openStore(options: StoreOptions): Promise<Store> {
   try {
-    switch (store) {
-      case 'sqlite':
-        return await openSqliteStore({ path: join(data, 'runsheet.db') })
-      case 'file':
-        return await (await import('../store/json/store.ts')).openFileStore({ data })
-      case 'memory':
-        return openMemoryStore()
-      default:
-        return await (await import('../store/postgres/store.ts')).openPostgresStore({ url: store })
-    }
+    return await kindOf(options.store).open(options)
   } catch (error) {
-    throw cannotOpen(store, error)
+    throw cannotOpen(options.store, error)
   }
 }
+
+/** Opens what is there and creates nothing; undefined if there is none. Throws store errors. */
+const openExistingStore = (options: StoreOptions): Promise<Store | undefined> =>
+  kindOf(options.store).openExisting(options)
 
 /** Fails on a read-only store: a process that cannot write is of no use. */
 export async function openWritableStore(options: StoreOptions): Promise<Store> {
@@ -65,7 +130,7 @@ export async function openWritableStore(options: StoreOptions): Promise<Store> {
 
 /** Equal for stores that hold the same plans: JSON files and SQLite share the folder's database. */
 export const storeLocation = (store: string): string =>
-  store === 'sqlite' || store === 'file' ? 'folder' : storeLabel(store)
+  kindOf(store).place === 'folder' ? 'folder' : storeLabel(store)
 
 /** Omits the password of the store's URL. */
 export function cannotOpen(store: string, error: unknown): CliError {
@@ -75,12 +140,7 @@ export function cannotOpen(store: string, error: unknown): CliError {
 }
 
 /** Omits the password of the store's URL. */
-export function storeLabel(store: string): string {
-  const label = LABELS[store]
-  if (label) return label
-  const { host, pathname } = new URL(store)
-  return `PostgreSQL at ${host}${pathname}`
-}
+export const storeLabel = (store: string): string => kindOf(store).label(store)
 
 export type ReadOptions = StoreOptions & { readonly environment: Environment }
 
@@ -114,21 +174,9 @@ export async function knownConversation({ conversations }: Door, conversation: s
 }
 
 /** Opens the store read-only and creates nothing; undefined if there is none. */
-export async function openedForStatus({ store, data }: StatusPlace): Promise<Door | undefined> {
-  if (store === 'memory') return undefined
-  if (store === 'sqlite' || store === 'file') {
-    // Task files only mirror the log.
-    const path = join(data, 'runsheet.db')
-    return existsSync(path) ? openDoor({ store: await openSqliteStore({ path }), readOnly: true }) : undefined
-  }
-  const { openPostgresStore } = await import('../store/postgres/store.ts')
-  try {
-    return openDoor({ store: await openPostgresStore({ url: store, creates: false }), readOnly: true })
-  } catch (error) {
-    // A database without our tables.
-    if (error instanceof StoreError && error.code === 'readonly') return undefined
-    throw error
-  }
+export async function openedForStatus(place: StatusPlace): Promise<Door | undefined> {
+  const store = await openExistingStore(place)
+  return store && openDoor({ store, readOnly: true })
 }
 
 export const plansOf = (door: Door): PlanSource => ({

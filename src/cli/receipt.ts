@@ -1,9 +1,10 @@
 import type { Conversation } from '../domain/conversation.ts'
+import type { DisputeReceipt } from '../domain/dispute.ts'
 import { changesText, shortPaths } from '../domain/file-change.ts'
 import { heldOutWords } from '../domain/held-out.ts'
 import { inCode, inText } from '../domain/markdown.ts'
 import type { Origin } from '../domain/origin.ts'
-import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from '../domain/plan-words.ts'
+import { DISPUTE_ENDS, doneWords, seconds, STANDING_WORDS, statusWord, when } from '../domain/plan-words.ts'
 import { hasTasks, planOf } from '../domain/plan.ts'
 import type { RunReason } from '../domain/proof.ts'
 import {
@@ -135,18 +136,19 @@ const table = (steps: readonly StepReceipt[]): string =>
     '| | step | status | standing |',
     '| --- | --- | --- | --- |',
     ...steps.map(
-      ({ number, title, status, standing, checks }) =>
-        `| ${number} | ${inText(title)} | ${STATUS_WORDS[status]} | ${standing === null ? '' : STANDING_WORDS[standing] + heldOutWords(checks.map(({ spec }) => spec))} |`,
+      ({ number, title, status, standing, disputes, checks }) =>
+        `| ${number} | ${inText(title)} | ${statusWord(status, disputes.at(-1)?.ended === null)} | ${standing === null ? '' : STANDING_WORDS[standing] + heldOutWords(checks.map(({ spec }) => spec))} |`,
     ),
   ].join('\n')
 
 function stepText(step: StepReceipt): string {
-  const { number, title, outcome, reasons, scope, checks, verdicts, edits, accepted, calls, reports } = step
+  const { number, title, outcome, reasons, disputes, scope, checks, verdicts, edits, accepted, calls, reports } = step
   return [
     `### ${number} ${inText(title)}`,
     '',
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
     ...reasons.map(reason => `- Why: ${inText(reason)}`),
+    ...disputes.flatMap(disputeLines),
     ...(scope === null ? [] : [`- May change: ${scope.map(inCode).join(', ')}`]),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
@@ -162,6 +164,17 @@ function stepText(step: StepReceipt): string {
     ...callLines(reports.host, 'Tool calls, as the host says'),
     ...callLines(reports.agent, 'Tool calls, as the agent says'),
   ].join('\n')
+}
+
+function disputeLines({ reason, by, at, ended }: DisputeReceipt): string[] {
+  const answer =
+    ended === null
+      ? 'waits for a person'
+      : `${DISPUTE_ENDS[ended.how]} ${byWhom(ended.by)}, ${when(ended.at)}${ended.comment === null ? '' : `: ${inText(cut(ended.comment, MAX_TEXT))}`}`
+  return [
+    `- Disputed by ${by === null ? 'the agent' : inText(by)}, ${when(at)}: ${inText(cut(reason, MAX_TEXT))}`,
+    `  - ${answer}`,
+  ]
 }
 
 function checkLines({ check, spec, approved, runs, changes }: CheckReceipt): string[] {

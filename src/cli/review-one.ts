@@ -31,9 +31,9 @@ import { steps } from './status-line.ts'
 import { columnsOfTerminal, type Paint } from './terminal-text.ts'
 import { ask, choose, edit, type Terminal } from './terminal.ts'
 
-type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
+export type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
 
-interface ReviewerOptions {
+export interface ReviewerOptions {
   readonly door: Door
   readonly terminal: Terminal
   readonly environment: Environment

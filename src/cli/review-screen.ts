@@ -3,6 +3,7 @@ import type { Instant } from '../domain/instant.ts'
 import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
 import { fieldTexts } from '../domain/row.ts'
+import type { WaitingDispute } from '../domain/wire.ts'
 import { visible } from '../domain/visible.ts'
 import {
   checkLines,
@@ -59,6 +60,16 @@ export function entryText(
   const size = ` (${steps(draft_tasks.length)})`
   const facts = [...askedWords(askedAt, now), `conversation ${session_id}`].join(', ')
   return [`${fitted(title, columns - widthOf(size))}${size}`, paint.dim(fitted(facts, columns))]
+}
+
+export function disputeEntry(
+  { session_id, title, at }: WaitingDispute,
+  now: Instant,
+  columns: number,
+  paint: Paint,
+): readonly [string, string] {
+  const facts = `${askedText(at, now)}, conversation ${session_id}`
+  return [fitted(`disputed: ${visible(title)}`, columns), paint.dim(fitted(facts, columns))]
 }
 
 type Answer = 'skip' | 'confirm' | 'edit' | 'quit' | keyof typeof CANCELLING

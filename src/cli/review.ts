@@ -2,19 +2,22 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../domain/conversation.ts'
+import type { Instant } from '../domain/instant.ts'
 import { originOf } from '../domain/origin.ts'
 import { redactor } from '../domain/redact.ts'
 import type { ReviewRequest } from '../domain/review.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
-import { type Door, exceptStorage, openDoor } from '../door/door.ts'
+import type { WaitingDispute } from '../domain/wire.ts'
+import { type Door, exceptStorage, openDoor, waitingCalls } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
 import { existingFolder } from './data-folder.ts'
+import { answerDispute } from './dispute-one.ts'
 import type { Environment } from './environment.ts'
 import { reviewCommand } from './invocation.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
-import { Reviewer } from './review-one.ts'
-import { entryText } from './review-screen.ts'
+import { type Left, Reviewer, type ReviewerOptions } from './review-one.ts'
+import { disputeEntry, entryText } from './review-screen.ts'
 import { ServerLock } from './server-lock.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
 import { placeOf, type StatusPlace } from './status-source.ts'
@@ -85,6 +88,14 @@ async function openedDoor(options: ReviewOptions, { store, data }: StatusPlace):
 const nothing = ({ data, store }: StatusPlace): string =>
   `Nothing waits for you${storeLocation(store) === 'folder' ? ` in ${data}` : ''}.`
 
+/** A plan or a dispute that waits for the person. */
+type Waiting = ReviewRequest | WaitingDispute
+
+const isPlan = (waiting: Waiting): waiting is ReviewRequest => 'review_id' in waiting
+
+/** A second dispute of a task is another one. */
+const idOf = (waiting: Waiting): string => (isPlan(waiting) ? waiting.review_id : `${waiting.task_id}:${waiting.count}`)
+
 class Desk {
   readonly #options: ReviewOptions
   readonly #place: StatusPlace
@@ -108,25 +119,27 @@ class Desk {
       return 0
     }
     while (waiting.length > 0) {
-      const review = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
-      if (review === undefined) return INTERRUPTED
-      if (review === 'quit') return 0
-      const left = await this.#show(review)
+      const next = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
+      if (next === undefined) return INTERRUPTED
+      if (next === 'quit') return 0
+      const left = await this.#show(next)
       if (left === 'quit') return 0
       if (left === 'interrupted') return INTERRUPTED
-      if (left === 'skipped') this.#skipped.add(review.review_id)
+      if (left === 'skipped') this.#skipped.add(idOf(next))
       waiting = await this.#waiting()
     }
     return 0
   }
 
-  async #waiting(): Promise<readonly ReviewRequest[]> {
+  async #waiting(): Promise<readonly Waiting[]> {
     const limit = MAX_LISTED + this.#skipped.size
     const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
-    return items.filter(({ review_id }) => !this.#skipped.has(review_id))
+    const { disputes } = await waitingCalls(this.#door, LOCAL_TENANT, this.#options.session)
+    const waiting: readonly Waiting[] = [...items, ...disputes]
+    return waiting.filter(each => !this.#skipped.has(idOf(each))).slice(0, MAX_LISTED)
   }
 
-  async #awaited(): Promise<readonly ReviewRequest[]> {
+  async #awaited(): Promise<readonly Waiting[]> {
     this.#print('Waiting for a plan to review (Ctrl-C to stop).')
     const done = new AbortController()
     const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
@@ -142,40 +155,47 @@ class Desk {
     }
   }
 
-  async #picked(waiting: readonly ReviewRequest[]): Promise<ReviewRequest | 'quit' | undefined> {
+  async #picked(waiting: readonly Waiting[]): Promise<Waiting | 'quit' | undefined> {
     const columns = columnsOfTerminal(this.#terminal.output)
     const now = await this.#door.now()
     const choices = [{ value: 'quit', label: 'Quit: they go on waiting' }]
-    for (const review of waiting) {
-      const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
-      const entry = { title: await this.#titleOf(review), askedAt, now }
-      choices.push({ value: review.review_id, label: entryText(review, entry, columns - 4, this.#paint).join('\n') })
+    for (const each of waiting) {
+      const lines = isPlan(each)
+        ? entryText(each, await this.#entryOf(each, now), columns - 4, this.#paint)
+        : disputeEntry(each, now, columns - 4, this.#paint)
+      choices.push({ value: idOf(each), label: lines.join('\n') })
     }
     this.#print('')
-    const id = await choose(`${waiting.length} plans wait for you. Which one?`, choices, this.#terminal)
-    return id === 'quit' ? id : waiting.find(({ review_id }) => review_id === id)
+    const what = waiting.every(isPlan) ? 'plans' : 'decisions'
+    const id = await choose(`${waiting.length} ${what} wait for you. Which one?`, choices, this.#terminal)
+    return id === 'quit' ? id : waiting.find(each => idOf(each) === id)
   }
 
-  async #show(review: ReviewRequest): ReturnType<Reviewer['run']> {
+  async #entryOf(review: ReviewRequest, now: Instant): Promise<Parameters<typeof entryText>[1]> {
+    const { asked_at: askedAt } = (await this.#stateOf(review)).reviews.get(review.review_id) ?? {}
+    return { title: await this.#titleOf(review), askedAt, now }
+  }
+
+  async #show(waiting: Waiting): Promise<Left> {
+    const title = await this.#titleOf(waiting)
+    if (!isPlan(waiting)) return answerDispute(waiting, title, this.#answering)
+    return new Reviewer(this.#answering, waiting, await this.#stateOf(waiting), title).run()
+  }
+
+  get #answering(): ReviewerOptions {
     const { environment, invocation, data } = this.#options
-    const reviewer = new Reviewer(
-      {
-        door: this.#door,
-        terminal: this.#terminal,
-        environment,
-        paint: this.#paint,
-        print: line => this.#print(line),
-        urlOf: conversation => {
-          const serving = this.#server()
-          return serving ? linkTo(serving.url, conversation) : null
-        },
-        waitCommand: `${reviewCommand(invocation, data)} --wait`,
+    return {
+      door: this.#door,
+      terminal: this.#terminal,
+      environment,
+      paint: this.#paint,
+      print: line => this.#print(line),
+      urlOf: conversation => {
+        const serving = this.#server()
+        return serving ? linkTo(serving.url, conversation) : null
       },
-      review,
-      await this.#stateOf(review),
-      await this.#titleOf(review),
-    )
-    return reviewer.run()
+      waitCommand: `${reviewCommand(invocation, data)} --wait`,
+    }
   }
 
   #print(line: string): void {
@@ -186,13 +206,14 @@ class Desk {
     return paintFor(this.#terminal.output, this.#options.environment)
   }
 
-  async #stateOf({ session_id }: ReviewRequest): Promise<Conversation> {
+  async #stateOf({ session_id }: Waiting): Promise<Conversation> {
     return this.#door.read({ tenant: LOCAL_TENANT, conversation: session_id })
   }
 
-  async #titleOf({ session_id, draft_tasks }: ReviewRequest): Promise<string> {
+  async #titleOf(waiting: Waiting): Promise<string> {
+    const { session_id } = waiting
     const known = await this.#door.conversations.summary({ tenant: LOCAL_TENANT, conversation: session_id })
-    return known?.title ?? draft_tasks[0]?.title ?? session_id
+    return known?.title ?? (isPlan(waiting) ? waiting.draft_tasks[0]?.title : waiting.title) ?? session_id
   }
 
   #server(): { readonly url: string; readonly store: string } | undefined {

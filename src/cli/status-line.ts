@@ -69,9 +69,9 @@ function peekedPlans({ data }: StatusPlace): PlanSource | undefined {
   const path = join(data, 'runsheet.db')
   const opened = existsSync(path) ? openLogs(path) : undefined
   if (!opened) return undefined
-  const { db, log, sums } = opened
+  const { db, log } = opened
   const now = (): Instant => new Date().toISOString()
-  const queries = sqliteQueries(db, work => work(), log, sums, now)
+  const queries = sqliteQueries(db, work => work(), log, now)
   return {
     now: async () => now(),
     read: async ref => log.current(ref),
@@ -97,11 +97,12 @@ function progress({ done, of, open, standings, reviews, ...counts }: PlanStatus)
   return `plan ${done}/${of}${open > 0 ? '' : ' done'}${others && `, ${others}`}${how && ` · ${how}`}`
 }
 
-function asks({ reviews, ticks }: PlanStatus): string[] {
+function asks({ reviews, disputes, ticks }: PlanStatus): string[] {
   const [review] = reviews
   const [tick] = ticks
   return [
     ...(review ? [`waits for your review: ${steps(review.draft_tasks.length)}`] : []),
+    ...(disputes.length > 0 ? [`waits for you: ${disputesText(disputes.length)}`] : []),
     ...(tick ? [`waits for your tick: ${fitted(tick.ask, MAX_PART)}`] : []),
   ]
 }
@@ -124,6 +125,8 @@ function checkingText({ check, running }: Checking, columns: number): string {
   if (check === null) return 'being judged'
   return `${running ? 'checking' : 'to be checked'}: ${fitted(check, columns)}`
 }
+
+const disputesText = (count: number): string => (count === 1 ? '1 dispute' : `${count} disputes`)
 
 export const steps = (count: number): string => (count === 1 ? '1 step' : `${count} steps`)
 
@@ -169,7 +172,7 @@ export function overviewText({ title, session_id, chosen, plan }: Overview, colu
       : [
           '',
           `${done} of ${of} done${how && `: ${how}`}${others && `; ${others}`}`,
-          ...tasks.map(task => taskText(task, checking, columns, paint)),
+          ...tasks.map(task => taskText(task, plan, columns, paint)),
         ]),
     ...reviews.flatMap(review => ['', 'Proposed', ...proposedText(review.draft_tasks, columns)]),
     ...checking
@@ -182,10 +185,17 @@ export function overviewText({ title, session_id, chosen, plan }: Overview, colu
 const proposedText = (rows: readonly { readonly title: string }[], columns: number): string[] =>
   rows.map(({ title }, index) => `  [?] ${String(index + 1).padStart(2)}  ${fitted(title, columns - 10)}`)
 
-function taskText(task: TaskLine, checking: readonly Checking[], columns: number, paint: Paint): string {
+function taskText(
+  task: TaskLine,
+  { checking, disputes }: Pick<PlanStatus, 'checking' | 'disputes'>,
+  columns: number,
+  paint: Paint,
+): string {
   const { number, title, status, standing } = task
   const under = checking.find(each => each.task === number)
-  const note = under ? checkingText(under, MAX_PART) : (standing ?? NOTES[status] ?? '')
+  const isDisputed = disputes.some(each => each.task === number)
+  const said = isDisputed ? NOT_DONE_WORDS.disputed : (standing ?? NOTES[status] ?? '')
+  const note = under ? checkingText(under, MAX_PART) : said
   const head = `  ${MARKS[status]} ${String(number).padStart(2)}  `
   const room = columns - widthOf(head) - (note === '' ? 0 : widthOf(note) + 2)
   const text = fitted(title, Math.max(room, 10))

@@ -40,12 +40,15 @@ export interface StatusReport {
     readonly of: number
     readonly open: number
     readonly blocked: number
+    readonly disputed: number
     readonly cancelled: number
     readonly standings: Readonly<Record<Standing, number>>
     readonly tasks: readonly TaskLine[]
     readonly checking: readonly Checking[]
     /** The plan's own checks whose last run failed. */
     readonly failing: readonly string[]
+    /** Tasks whose dispute waits for a person. */
+    readonly disputes: readonly { readonly task: number; readonly title: string; readonly reason: string }[]
     /** Checks that wait for a person to tick them. */
     readonly ticks: readonly { readonly task: number; readonly ask: string }[]
   } | null
@@ -167,6 +170,10 @@ function textOf(
     ...reviews.map(({ session_id, title, steps: count }) => ({
       text: `review of ${steps(count)}${session_id === session?.session_id ? '' : `: ${title ?? session_id}`}`,
       where: decide(session_id),
+    })),
+    ...(found?.plan.disputes ?? []).map(({ task, title, reason }) => ({
+      text: `dispute of step ${task}, ${title}: ${reason}`,
+      where: decide(session?.session_id ?? null),
     })),
     ...(found?.plan.ticks ?? []).map(({ task, ask }) => ({
       text: `tick for step ${task}: ${ask}`,

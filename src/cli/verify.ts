@@ -3,23 +3,18 @@ import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { refuseUnfinished } from '../store/sqlite/moves.ts'
-import { verifyDatabase } from '../store/sqlite/verify-database.ts'
+import { verifyDatabase } from '../store/sqlite/verify.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError, reasonOf } from './cli-error.ts'
 import { refuseTracked } from './data-folder.ts'
-import { recoverCommand } from './invocation.ts'
 import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './open-store.ts'
 import { counted } from './output.ts'
 
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
 
-interface VerifyOptions extends ReadOptions {
-  readonly invocation: string
-}
-
 /** Prints damage in a store and differences from its logs; sets exit code 1 if there are any. */
-export async function printVerified(options: VerifyOptions): Promise<void> {
+export async function printVerified(options: ReadOptions): Promise<void> {
   checkStore(options.store)
   refuseTracked(options.data, options.environment)
   const { line } = redactor(secretsInUrl(options.store))
@@ -33,8 +28,9 @@ export async function printVerified(options: VerifyOptions): Promise<void> {
   process.exitCode = 1
   console.log(`${label}: ${counted(count, 'difference')}.`)
   if (storeLocation(options.store) === 'folder') {
-    const command = recoverCommand(options.invocation, options.data)
-    console.log(`To save what can be read, stop everything that uses ${options.data}, then run: ${command}`)
+    console.log(
+      `Restore a backup, or save what can be read with "sqlite3 runsheet.db .recover" (docs/operate.md, Damage).`,
+    )
   }
 }
 
@@ -42,7 +38,7 @@ function checkedIn(store: string): string {
   const logs = 'every log can be folded, and agrees with its tasks, turns, reviews, title and search entries'
   if (storeLocation(store) !== 'folder') return `${logs}.`
   const files = store === 'file' ? ' Every task file can be read.' : ''
-  return `the file, its indexes and all checksums are whole; ${logs}.${files} Not checked: leases and live text.`
+  return `the file, its indexes and every chain are whole; ${logs}.${files} Not checked: templates, idempotency keys, leases and live text.`
 }
 
 async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {

@@ -15,6 +15,7 @@ import type {
   EvidenceAnswer,
   FiledSessionAnswer,
   FoundTasksAnswer,
+  InsistAnswer,
   ModelsAnswer,
   PersonsFields,
   PolicyAnswer,
@@ -178,6 +179,12 @@ export function createClient(options: ClientOptions) {
       json<TaskAnswer>(task(id, taskId), { method: 'PATCH', body: fields, ...ifMatch(version) }),
     removeTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(task(id, taskId), { method: 'DELETE', ...ifMatch(version) }),
+    /** Has a disputed task done as it is asked. `changeTask` gives the other answers. */
+    insist: (id: string, taskId: string, comment?: string) =>
+      json<InsistAnswer>(`${task(id, taskId)}/insist`, {
+        method: 'POST',
+        body: comment === undefined ? {} : { comment },
+      }),
     /** Undoes the change that produced this version of a task. Undoing the returned version is a redo. */
     undoTask: (id: string, taskId: string, version: number) =>
       json<TaskAnswer>(`${task(id, taskId)}/undo`, { method: 'POST', body: { version } }),
@@ -200,7 +207,7 @@ export function createClient(options: ClientOptions) {
 
     /**
      * Pending reviews with their conversations, by deadline, page by page; of one conversation or of all. `origins`
-     * adds when and by which agent each was opened; `approvals` adds pending tool calls.
+     * adds when and by which agent each was opened; `approvals` adds pending tool calls and disputes.
      */
     pendingReviews: (
       sessionId?: string,

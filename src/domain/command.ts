@@ -1,5 +1,6 @@
 import type { Check, Workspace } from './check.ts'
 import type { Conversation } from './conversation.ts'
+import type { DisputeCommand } from './decide/disputes.ts'
 import type { AssessmentCommand } from './decide/assessment.ts'
 import type { FilingCommand } from './decide/filing.ts'
 import type { CheckCommand } from './decide/proof.ts'
@@ -69,6 +70,8 @@ export interface TaskChange {
   readonly approve?: readonly string[] | undefined
   /** Refuses if the task is already settled, instead of treating an equal status as success. */
   readonly if_open?: boolean | undefined
+  /** A model disputes the task: `fields` has the reason as the outcome. */
+  readonly disputes?: true | undefined
 }
 export interface TaskRemoval {
   readonly task: string | number
@@ -97,6 +100,7 @@ export type Command =
   | ApprovalCommand
   | TaskCommand
   | AssessmentCommand
+  | DisputeCommand
   | DecisionCommand
   | ReviewCommand
   | UndoCommand

@@ -1,12 +1,13 @@
 import type { Conversation } from './conversation.ts'
 import { listed } from './conversation.ts'
+import { isDisputed } from './dispute.ts'
 import { labelOf } from './check-label.ts'
 import { heldOutWords } from './held-out.ts'
 import { inCode, inText } from './markdown.ts'
 import { plainText } from './plain-text.ts'
 import type { PlanCard, PlanRow } from './plan-card.ts'
 import type { PlanOutcome } from './review-action.ts'
-import { doneWords, seconds, STANDING_WORDS, STATUS_WORDS, when } from './plan-words.ts'
+import { doneWords, seconds, STANDING_WORDS, statusWord, when } from './plan-words.ts'
 import { standingWordOf } from './standing.ts'
 import type { Task } from './task.ts'
 import { type StepItem, type StepRun, type ThreadItem, type ThreadTurn, threadOf, type WorkedStep } from './thread.ts'
@@ -159,9 +160,8 @@ function taskParts(state: Conversation): string[] {
 
 function statusWords(state: Conversation, task: Task): string {
   const standing = standingWordOf(state, task)
-  return [STATUS_WORDS[task.status], ...(standing ? [STANDING_WORDS[standing] + heldOutWords(task.checks)] : [])].join(
-    ', ',
-  )
+  const stood = standing ? [STANDING_WORDS[standing] + heldOutWords(task.checks)] : []
+  return [statusWord(task.status, isDisputed(task)), ...stood].join(', ')
 }
 
 /** A person's words are plain text: they are escaped line by line, so that none can end the quotation. */

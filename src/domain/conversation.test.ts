@@ -109,9 +109,30 @@ describe('reading the state', () => {
     const chat = twoPlans()
     chat.run(chat.removes('person', 5))
     chat.run(chat.sets('person', 3, { status: 'cancelled' }))
-    expect(planOf(chat.state, 'turn-1').counts).toEqual({ completed: 0, blocked: 1, cancelled: 0, removed: 0, open: 1 })
-    expect(planOf(chat.state, 'turn-2').counts).toEqual({ completed: 1, blocked: 0, cancelled: 1, removed: 1, open: 0 })
-    expect(planOf(chat.state, 'turn-9').counts).toEqual({ completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 })
+    expect(planOf(chat.state, 'turn-1').counts).toEqual({
+      completed: 0,
+      blocked: 1,
+      disputed: 0,
+      cancelled: 0,
+      removed: 0,
+      open: 1,
+    })
+    expect(planOf(chat.state, 'turn-2').counts).toEqual({
+      completed: 1,
+      blocked: 0,
+      disputed: 0,
+      cancelled: 1,
+      removed: 1,
+      open: 0,
+    })
+    expect(planOf(chat.state, 'turn-9').counts).toEqual({
+      completed: 0,
+      blocked: 0,
+      disputed: 0,
+      cancelled: 0,
+      removed: 0,
+      open: 0,
+    })
   })
 
   it('[RE11] the next deadline is that of the review which is due first', () => {

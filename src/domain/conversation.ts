@@ -30,6 +30,7 @@ import {
   PROOF_REDUCERS,
   withoutTask,
 } from './proof-log.ts'
+import { isDisputed } from './dispute.ts'
 import { type Handlers, dispatch } from './projection.ts'
 import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
@@ -66,6 +67,8 @@ export interface Conversation {
    * At most 1,000.
    */
   readonly open: readonly string[]
+  /** The ids of the tasks whose dispute waits for a person. */
+  readonly disputed: readonly string[]
   readonly last_number: number
   /** The highest position ever used; new tasks go after it. */
   readonly last_position: number
@@ -119,6 +122,7 @@ export function emptyConversation(session_id: string): Conversation {
     active_at: null,
     tasks: Table.from(),
     open: [],
+    disputed: [],
     last_number: 0,
     last_position: 0,
     plans: Table.from(),
@@ -355,6 +359,7 @@ const REDUCERS: Required<Handlers<Conversation, Partial<Conversation>>> = /* @__
       removed: withRemoved(state, event),
       tasks: state.tasks.without(task.id),
       open: state.open.filter(id => id !== task.id),
+      disputed: state.disputed.filter(id => id !== task.id),
       edits: state.edits.without(task.id),
       rejections: state.rejections.without(task.id),
       ...withoutTask(state, task.id),
@@ -474,6 +479,7 @@ function putTask(state: Conversation, task: Task): Partial<Conversation> {
     tasks: state.tasks.with(task.id, task),
     last_position: Math.max(state.last_position, task.position),
     open: listing(state.open, before, task, isOpen),
+    disputed: listing(state.disputed, before, task, isDisputed),
     ...putPlan(state, before, task),
   }
 }

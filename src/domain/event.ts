@@ -551,6 +551,7 @@ export const DECISIONS: Decided = {
   task_changed: ({ task, by, from }) => {
     if (!isEdit(by)) return undefined
     if ('removed_at' in from) return `${named(task)} brought back`
+    if ('dispute' in from && task.dispute?.ended) return `dispute of ${named(task)} ended: ${task.dispute.ended.how}`
     if ('status' in from) return `${named(task)} set to ${task.status}`
     return `${named(task)} changed: ${Object.keys(from).join(', ')}`
   },

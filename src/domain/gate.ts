@@ -1,5 +1,6 @@
 import type { Check } from './check.ts'
 import { type Conversation, openTasks } from './conversation.ts'
+import { answerText } from './dispute.ts'
 import type { Json, StoredEvent } from './event.ts'
 import { checkedOf, lastTurnOf, type Plan, planById, planIdOf, planOf } from './plan.ts'
 import { unpassedChecks, whyOpen } from './plan-checks.ts'
@@ -50,7 +51,7 @@ export function heldPlan(state: Conversation, hostTurn: readonly StoredEvent[]):
 }
 
 function withWhy(state: Conversation, task: Task): readonly (readonly [string, string])[] {
-  const why = whyOpen(state, task)
+  const why = answerText(task) ?? whyOpen(state, task)
   return why === undefined ? [] : [[task.id, why]]
 }
 

@@ -1,3 +1,4 @@
+import { disputeIn } from './dispute.ts'
 import type { EventData, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 
@@ -12,6 +13,16 @@ export type Notice =
         /** The number of steps in the plan. */
         readonly steps: number
         readonly expires_at: Instant | null
+      }
+    >
+  | Told<
+      'dispute_waiting',
+      {
+        readonly session_id: string
+        readonly turn_id: string
+        readonly task_id: string
+        /** The number of disputes of this task. */
+        readonly count: number
       }
     >
   | Told<
@@ -31,8 +42,11 @@ interface Told<T extends string, D> {
 }
 
 /** The person who reopened a review knows of it and gets no notice. */
-export const isTold = ({ type, data }: StoredEvent): boolean =>
-  type === 'turn_finished' || (type === 'task_create_review_required' && data.reopens === undefined)
+export const isTold = (event: StoredEvent): boolean => {
+  const { type, data } = event
+  if (type === 'task_create_review_required') return data.reopens === undefined
+  return type === 'turn_finished' || disputeIn(event) !== undefined
+}
 
 export function noticeOf(event: StoredEvent): Notice | undefined {
   const { session_id, timestamp } = event
@@ -42,6 +56,11 @@ export function noticeOf(event: StoredEvent): Notice | undefined {
       const { review_id, conversation_turn_id: turn_id, draft_tasks, expires_at } = event.data
       const data = { session_id, turn_id, review_id, steps: draft_tasks.length, expires_at }
       return { type: 'review_waiting', timestamp, data }
+    }
+    case 'task_changed': {
+      const { id: task_id, dispute } = event.data.task
+      const data = { session_id, turn_id: event.turn_id ?? '', task_id, count: dispute?.count ?? 0 }
+      return { type: 'dispute_waiting', timestamp, data }
     }
     case 'turn_finished': {
       const { turn_id, status, because, remaining, counts, standings } = event.data

@@ -3,6 +3,7 @@ import { findCheck } from './check-runs.ts'
 import { planOf } from './plan.ts'
 import { unpassedChecks } from './plan-checks.ts'
 import { type Conversation, tasksInView } from './conversation.ts'
+import { disputedTasks } from './dispute.ts'
 import type { Instant } from './instant.ts'
 import { checkedBy } from './open-claims.ts'
 import { countingChecks, type OpenClaim, proofOf, recordOf, type RunReason } from './proof.ts'
@@ -17,6 +18,7 @@ export interface PlanStatus {
   readonly of: number
   readonly open: number
   readonly blocked: number
+  readonly disputed: number
   readonly cancelled: number
   readonly standings: Readonly<Record<Standing, number>>
   /** Claims that are being checked or judged, and requested runs. */
@@ -24,6 +26,8 @@ export interface PlanStatus {
   /** The plan's own checks that failed when they last ran. */
   readonly failing: readonly string[]
   readonly ticks: readonly { readonly task: number; readonly ask: string }[]
+  /** Tasks whose dispute waits for a person, oldest dispute first. */
+  readonly disputes: readonly { readonly task: number; readonly title: string; readonly reason: string }[]
   /** Pending reviews, oldest first. */
   readonly reviews: readonly Review[]
 }
@@ -60,6 +64,11 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     standings: standingsOf(state, tasks),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
     failing: unpassedChecks(planOf(state, state.latest_turn ?? '')).map(labelOf),
+    disputes: disputedTasks(state).map(({ number, title, dispute }) => ({
+      task: number,
+      title,
+      reason: dispute?.reason ?? '',
+    })),
     ticks: claims.flatMap(({ tick }) => tick ?? []),
     reviews,
   }

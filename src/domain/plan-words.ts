@@ -1,3 +1,4 @@
+import type { DisputeEnd } from './dispute.ts'
 import type { Instant } from './instant.ts'
 import type { Standing } from './standing.ts'
 import type { PlanTally } from './tally.ts'
@@ -12,12 +13,23 @@ export const STANDING_WORDS: Record<Standing, string> = {
   reported: "on the agent's word",
 }
 
-export const STATUS_WORDS: Record<TaskStatus, string> = {
+const STATUS_WORDS: Record<TaskStatus, string> = {
   pending: 'open',
   in_progress: 'open',
   completed: 'done',
   blocked: 'blocked',
   cancelled: 'cancelled',
+}
+
+export const statusWord = (status: TaskStatus, isDisputed: boolean): string =>
+  isDisputed ? NOT_DONE_WORDS.disputed : STATUS_WORDS[status]
+
+/** How a dispute ended, to be followed by its author. */
+export const DISPUTE_ENDS: Record<DisputeEnd, string> = {
+  changed: 'what it asks for was changed',
+  settled: 'settled as it was',
+  insisted: 'insisted on',
+  withdrawn: 'withdrawn',
 }
 
 /** "5 of 8 done: 3 proven, 2 judged; 1 blocked, 2 cancelled". */
@@ -27,7 +39,11 @@ export function doneWords({ done, total, standings, ...counts }: PlanTally): str
   return `${done} of ${total} done${how && `: ${how}`}${others && `; ${others}`}`
 }
 
-export const NOT_DONE_WORDS = { blocked: STATUS_WORDS.blocked, cancelled: STATUS_WORDS.cancelled } as const
+export const NOT_DONE_WORDS = {
+  disputed: 'disputed',
+  blocked: STATUS_WORDS.blocked,
+  cancelled: STATUS_WORDS.cancelled,
+} as const
 
 /** Lists the counts above zero: "3 proven, 2 judged". */
 export const countWords = <K extends string>(

@@ -3,7 +3,7 @@ import type { Instant } from './instant.ts'
 import type { PlanRuns, RunReason } from './proof.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
-import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
+import { countedAs, type PlanCounts, type Turn } from './turn.ts'
 
 /** The tasks that one or more turns work on together. */
 export interface Plan {
@@ -53,7 +53,7 @@ export interface Plans {
   readonly plans: Keyed<Plan>
 }
 
-const NO_COUNTS: PlanCounts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 }
+const NO_COUNTS: PlanCounts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, removed: 0, open: 0 }
 
 export const newPlan = (id: string): Plan => ({
   id,
@@ -95,8 +95,8 @@ export function planOfRecord(
 /** The turn that events about a plan belong to. */
 export const lastTurnOf = ({ id, turns }: Plan): string => turns.at(-1) ?? id
 
-export const hasTasks = ({ counts: { completed, blocked, cancelled, open } }: Plan): boolean =>
-  completed + blocked + cancelled + open > 0
+export const hasTasks = ({ counts: { removed: _removed, ...listed } }: Plan): boolean =>
+  Object.values(listed).some(count => count > 0)
 
 /** True if the plan never had a task. */
 export const isUnplanned = (plan: Plan): boolean => !hasTasks(plan) && plan.counts.removed === 0 && !plan.is_taken
@@ -129,8 +129,9 @@ const some = ({ tasks }: Pick<Plans, 'tasks'>, ids: readonly string[]): Task[] =
 
 export function withTask(plan: Plan, before: Task | undefined, after: Task | undefined): Plan {
   const count = (task: Task | undefined, by: number, counts: PlanCounts): PlanCounts =>
-    task ? { ...counts, [COUNTED[task.status]]: counts[COUNTED[task.status]] + by } : counts
-  const counts = before?.status === after?.status ? plan.counts : count(after, 1, count(before, -1, plan.counts))
+    task ? { ...counts, [countedAs(task)]: counts[countedAs(task)] + by } : counts
+  const isSame = before && after ? countedAs(before) === countedAs(after) : before === after
+  const counts = isSame ? plan.counts : count(after, 1, count(before, -1, plan.counts))
   const open = listing(plan.open, before, after, isOpen)
   const checked = listing(plan.checked, before, after, ({ checks = [] }) => checks.length > 0)
   return counts === plan.counts && open === plan.open && checked === plan.checked

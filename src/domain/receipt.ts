@@ -1,6 +1,7 @@
 import { type Check, type CheckResult, type CheckSpec, specOf, type Workspace } from './check.ts'
 import { labelOf } from './check-label.ts'
 import type { Conversation } from './conversation.ts'
+import { type DisputeReceipt, disputesIn } from './dispute.ts'
 import type { EventData, EventType, StoredEvent, Verdict } from './event.ts'
 import { type EvidenceSource, mostTelling, type Shown, type ToolFact } from './evidence.ts'
 import { forAgent, isHidden } from './held-out.ts'
@@ -45,6 +46,7 @@ export interface Receipt {
     readonly of: number
     readonly open: number
     readonly blocked: number
+    readonly disputed: number
     readonly cancelled: number
     readonly standings: Readonly<Record<Standing, number>>
   }
@@ -86,6 +88,8 @@ export interface StepReceipt {
   }[]
   /** A person's changes to it since the review. */
   readonly edits: readonly { readonly fields: readonly string[]; readonly at: Instant; readonly by: Origin | null }[]
+  /** The times that an agent disputed it, and how each ended. */
+  readonly disputes: readonly DisputeReceipt[]
   /** The files that it may change; null: the work folders. */
   readonly scope: readonly string[] | null
   /** Files whose changes a person accepted. */
@@ -205,6 +209,7 @@ const differing = <T extends object>(from: T, to: T): string[] =>
 function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
   const { number, title, status, outcome, scope, checks = [] } = task
   const stood = standingOf(state, task)
+  const changes = log.of('task_changed').filter(({ data }) => data.task.id === task.id)
   const isOwn = ({ data }: { readonly data: { readonly task_id?: string } }): boolean => data.task_id === task.id
   return {
     number,
@@ -225,9 +230,9 @@ function stepOf(state: Conversation, log: PlanLog, task: Task): StepReceipt {
         at: timestamp,
         fenced,
       })),
-    edits: log
-      .of('task_changed')
-      .filter(({ data }) => data.task.id === task.id && (data.by === 'person' || data.by === 'file'))
+    disputes: disputesIn(changes),
+    edits: changes
+      .filter(({ data }) => data.by === 'person' || data.by === 'file')
       .map(({ timestamp, data }) => ({
         fields: EDITABLE.filter(field => Object.hasOwn(data.from, field)),
         at: timestamp,

@@ -74,13 +74,16 @@ export interface RefusalData {
     readonly to: TaskStatus
     readonly allowed: readonly TaskStatus[]
   }
-  outcome_required: InRow & { readonly field: 'outcome'; readonly task: Task; readonly to: TaskStatus }
+  outcome_required: InRow & { readonly field: 'outcome'; readonly task: Task; readonly to: TaskStatus | 'disputed' }
   version_mismatch: InRow & { readonly task: Task; readonly expected: number }
   edited_by_person: InRow & { readonly task: Task; readonly changed: Readonly<Record<string, unknown>> }
   reviewed_tasks_are_fixed: InRow & { readonly action: 'reword' | 'delete' }
   not_accepted: InRow & { readonly task: Task; readonly verdict: Exclude<Verdict, 'ok'>; readonly reason: string }
   /** Too many claims on this task were turned down: further ones are refused until a person changes it. */
   claims_spent: InRow & { readonly task: Task; readonly by: 'checks' | 'assessor'; readonly times: number }
+  /** It was disputed as often as an agent may: only a person moves it now. */
+  disputes_spent: InRow & { readonly task: Task; readonly times: number }
+  not_disputed: { readonly task: Task }
   /** Without a field: the call would have deleted the task. */
   settled_by_person: InRow & { readonly field?: string; readonly task: Task }
   rejected_task_stays: InRow & {

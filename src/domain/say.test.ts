@@ -26,6 +26,8 @@ const SAMPLES: RefusalData = {
   edited_by_person: { task, changed: { title: 'Peek', status: 'completed', updated_at: 'x' } },
   reviewed_tasks_are_fixed: { action: 'reword' },
   not_accepted: { task, verdict: 'not_ok', reason: 'There is no test.' },
+  disputes_spent: { task, times: 2 },
+  not_disputed: { task },
   claims_spent: { task, by: 'checks', times: 6 },
   settled_by_person: { task, field: 'title' },
   rejected_task_stays: { task, action: 'reword', by: 'checks' },

@@ -121,7 +121,7 @@ const ENGLISH: Required<Sentences> = {
     return `${speaker.task(task)} is ${speaker.word(from)} and cannot become ${speaker.word(to)}; it can become ${speaker.words(allowed)}.${reopen}`
   },
   outcome_required: ({ task, to }, speaker) =>
-    `${speaker.task(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${to === 'completed' ? 'what was done' : 'what is in the way'}.`,
+    `${speaker.task(task)} needs an ${speaker.word('outcome')} to become ${speaker.word(to)}: say ${REQUIRED_OUTCOME[to] ?? 'what is in the way'}.`,
   version_mismatch: ({ task, expected }, speaker) =>
     `${speaker.task(task)} is at version ${task.version}, not ${expected}: it has changed since.`,
   edited_by_person: ({ task, changed }, speaker) => {
@@ -151,6 +151,9 @@ const ENGLISH: Required<Sentences> = {
       by === 'checks' ? `claimed ${times} times while its checks failed` : `turned down ${times} times by the assessor`
     return `${speaker.task(task)} was ${what}. Further claims are refused until a person reopens it, or changes what it asks for or its checks. Leave it to them, and say in your answer what is missing.`
   },
+  disputes_spent: ({ task, times }, speaker) =>
+    `${speaker.task(task)} was disputed ${times} times: only a person moves it now. Go on with the others, and say in your answer what is in the way.`,
+  not_disputed: ({ task }, speaker) => `${speaker.task(task)} is not disputed: there is nothing to insist on.`,
   check_failed: ({ task, check, ...run }, speaker) => {
     const blocked = task.status === 'blocked' ? ` It is ${speaker.word('blocked')} now.` : ''
     if (check === HELD_OUT) return `${speaker.task(task)} is not done: a held-out check failed.${blocked}`
@@ -249,6 +252,11 @@ function codeOf({ exit, reason }: { readonly exit?: number; readonly reason?: st
 }
 
 const outputOf = ({ tail }: { readonly tail?: string }): string => (tail ? ` The end of its output:\n${tail}` : '')
+
+const REQUIRED_OUTCOME: Readonly<Record<string, string>> = {
+  completed: 'what was done',
+  disputed: 'why, and what was tried',
+}
 
 const NOT_RUNNABLE = {
   person: 'a person ticks it',

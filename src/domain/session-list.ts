@@ -12,7 +12,7 @@ export const SESSION_LISTS = ['active', 'archived', 'all'] as const
 export type SessionList = (typeof SESSION_LISTS)[number]
 
 /**
- * Marks that a list shows beside a title: a review or a call waits for a person, a turn of ours runs, or the latest
+ * Marks that a list shows beside a title: a review, a call or a dispute waits for a person, a turn of ours runs, or the latest
  * turn failed.
  */
 const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
@@ -20,7 +20,8 @@ const SESSION_MARKS = ['waiting', 'running', 'failed'] as const
 export type SessionMark = (typeof SESSION_MARKS)[number]
 
 export function markOf(state: Conversation): SessionMark | null {
-  if (state.pending_reviews.length > 0 || state.approvals.length > 0) return 'waiting'
+  const { pending_reviews, approvals, disputed } = state
+  if ([pending_reviews, approvals, disputed].some(waiting => waiting.length > 0)) return 'waiting'
   if (state.running_turn !== null) return 'running'
   return state.turns.get(state.latest_turn ?? '')?.status === 'failed' ? 'failed' : null
 }

@@ -3,13 +3,15 @@ import { type Standing, standingsOf } from './standing.ts'
 import type { Review } from './review.ts'
 import { type Keyed, valueIn } from './table.ts'
 import type { Task } from './task.ts'
-import { COUNTED, type PlanCounts, type Turn } from './turn.ts'
+import { countedAs, type PlanCounts, type Turn } from './turn.ts'
 
 /** Counts of a plan's tasks. */
 export interface PlanTally {
   readonly total: number
   readonly done: number
   readonly blocked: number
+  /** Disputed by the agent: they wait for a person, and are not counted as blocked. */
+  readonly disputed: number
   readonly cancelled: number
   readonly open: number
   /** The completed tasks by standing; undefined if unknown. */
@@ -19,8 +21,8 @@ export interface PlanTally {
 type TaskTally = Omit<PlanTally, 'standings'>
 
 export function countTasks(tasks: readonly Task[]): TaskTally {
-  const counts = { completed: 0, blocked: 0, cancelled: 0, open: 0 }
-  for (const { status } of tasks) counts[COUNTED[status]] += 1
+  const counts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, open: 0 }
+  for (const task of tasks) counts[countedAs(task)] += 1
   return tallied(counts)
 }
 
@@ -28,10 +30,17 @@ export function countTasks(tasks: readonly Task[]): TaskTally {
 export const tallyOf = (state: Proofs, tasks: readonly Task[]): PlanTally | undefined =>
   tasks.length === 0 ? undefined : { ...countTasks(tasks), standings: standingsOf(state, tasks) }
 
-export const tallied = ({ completed: done, blocked, cancelled, open }: Omit<PlanCounts, 'removed'>): TaskTally => ({
-  total: done + blocked + cancelled + open,
+export const tallied = ({
+  completed: done,
+  blocked,
+  disputed,
+  cancelled,
+  open,
+}: Omit<PlanCounts, 'removed'>): TaskTally => ({
+  total: done + blocked + disputed + cancelled + open,
   done,
   blocked,
+  disputed,
   cancelled,
   open,
 })

@@ -1,3 +1,4 @@
+import type { Dispute } from './dispute.ts'
 import type { Instant } from './instant.ts'
 import type { Row } from './row.ts'
 
@@ -37,6 +38,8 @@ export interface Task extends Omit<Row, 'status'> {
   readonly status: TaskStatus
   /** The result. */
   readonly outcome?: string
+  /** Its latest dispute. */
+  readonly dispute?: Dispute
   /** The judge or person who settled it; null: the model. */
   readonly judged_by: 'assessor' | 'person' | null
   /** The creator: a model, a person, or a JSON file. */

@@ -82,7 +82,7 @@ describe('a transcript', () => {
         status: 'stopped',
         because: 'stopped',
         remaining: 0,
-        counts: { completed: 0, blocked: 0, open: 0, cancelled: 0, removed: 0 },
+        counts: { completed: 0, blocked: 0, disputed: 0, open: 0, cancelled: 0, removed: 0 },
         standings: { proven: 0, confirmed: 0, judged: 0, reported: 0 },
         steps: 1,
         usage: {},

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Policy } from './policy.ts'
 import { type Ending, finalStatus, isFinished, isRunning, type PlanCounts, type Turn, type TurnStatus } from './turn.ts'
 
-const NOTHING: PlanCounts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 0 }
+const NOTHING: PlanCounts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, removed: 0, open: 0 }
 
 function ended(
   ending: Ending,

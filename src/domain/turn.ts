@@ -1,7 +1,8 @@
 import type { Workspace } from './check.ts'
+import { isDisputed } from './dispute.ts'
 import type { Instant } from './instant.ts'
 import type { Policy } from './policy.ts'
-import type { TaskStatus } from './task.ts'
+import type { Task, TaskStatus } from './task.ts'
 
 /**
  * The status of a turn.
@@ -68,12 +69,16 @@ export interface Turn {
 export interface PlanCounts {
   readonly completed: number
   readonly blocked: number
+  /** Blocked by a dispute that waits for a person; not counted as blocked. */
+  readonly disputed: number
   readonly cancelled: number
   readonly removed: number
   readonly open: number
 }
 
-export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> = {
+type Counted = Exclude<keyof PlanCounts, 'removed'>
+
+const COUNTED: Record<TaskStatus, Counted> = {
   pending: 'open',
   in_progress: 'open',
   completed: 'completed',
@@ -81,10 +86,13 @@ export const COUNTED: Record<TaskStatus, Exclude<keyof PlanCounts, 'removed'>> =
   cancelled: 'cancelled',
 }
 
+export const countedAs = (task: Pick<Task, 'status' | 'dispute'>): Counted =>
+  isDisputed(task) ? 'disputed' : COUNTED[task.status]
+
 /**
  * `done`: the model answered and, with the judge or the gate on, no task of the whole plan is open or blocked, and no
  * model removed or cancelled tasks (`givenUp`) of a plan without a completed one. A plan with a failed or pending check
- * is never done (`isUnproven`).
+ * is never done (`isUnproven`), nor is one with a dispute that waits.
  */
 export function finalStatus(
   ending: Ending,
@@ -95,7 +103,7 @@ export function finalStatus(
 ): TurnStatus {
   if (ending === 'failed' || ending === 'stopped') return ending
   if (ending === 'exhausted') return 'incomplete'
-  if (isUnproven) return 'incomplete'
+  if (isUnproven || counts.disputed > 0) return 'incomplete'
   if (!policy.assessor && !policy.gate) return 'done'
   return counts.open + counts.blocked > 0 || isEmptied(counts, givenUp) ? 'incomplete' : 'done'
 }

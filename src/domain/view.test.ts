@@ -9,7 +9,7 @@ const after = (event: Pick<StoredEvent, 'type' | 'data'>): readonly string[] => 
   return limitedTurns.of([...log, next as StoredEvent]).turns
 }
 const finished = (status: 'incomplete' | 'done', steps: number): readonly string[] => {
-  const counts = { completed: 0, blocked: 0, cancelled: 0, removed: 0, open: 1 }
+  const counts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, removed: 0, open: 1 }
   return after({ type: 'turn_finished', data: { turn_id: 'turn-1', status, steps, remaining: 1, counts, usage: {} } })
 }
 

@@ -1,4 +1,5 @@
 import type { Check, CheckSpec, CommandCheck, Workspace } from './check.ts'
+import type { Dispute } from './dispute.ts'
 import type { Decision } from './review-action.ts'
 import type { ClaimEnd, Json, StoredEvent, Verdict } from './event.ts'
 import type { EvidenceSource, LeftOut, ToolFact } from './evidence.ts'
@@ -36,7 +37,7 @@ export interface Session {
   readonly active_at: Instant
   readonly pinned: boolean
   readonly archived: boolean
-  /** A review waits, a turn of this server runs, or the latest turn failed. */
+  /** A review, a call or a dispute waits, a turn of this server runs, or the latest turn failed. */
   readonly mark: SessionMark | null
 }
 
@@ -209,6 +210,11 @@ export interface TaskAnswer {
   readonly task: TaskView
   readonly seq: number
 }
+/** A disputed task that is to be done as it is asked. */
+export interface InsistAnswer extends TaskAnswer {
+  /** The turn that goes on with it, if the one that disputed it was of this server and is over. */
+  readonly turn_id?: string
+}
 /** The policy of a conversation after a change to it. */
 export interface PolicyAnswer {
   readonly policy: Policy
@@ -275,6 +281,8 @@ export interface ReviewsAnswer {
    * archived ones.
    */
   readonly approvals?: readonly WaitingApproval[]
+  /** With `approvals=true`: disputes that wait, oldest first, in the same conversations. */
+  readonly disputes?: readonly WaitingDispute[]
   /** For the next page; absent on the last. */
   readonly next_cursor?: string
 }
@@ -292,6 +300,13 @@ export interface ReviewOrigin {
 export interface WaitingApproval
   extends Pick<ToolApproval, 'approval_id' | 'turn_id' | 'tool' | 'server' | 'server_tool' | 'asked_at'> {
   readonly session_id: string
+}
+/** A disputed task that waits for a person in one of the conversations. */
+export interface WaitingDispute extends Pick<Dispute, 'reason' | 'by' | 'at' | 'count'> {
+  readonly session_id: string
+  readonly task_id: string
+  /** The title of the task. */
+  readonly title: string
 }
 /** A page of the log. */
 export interface TimelineAnswer {

@@ -1,3 +1,4 @@
+import { disputedTasks } from '../domain/dispute.ts'
 import type { DecisionVia } from '../domain/event.ts'
 import { Refusal } from '../domain/refusal.ts'
 import type { SessionList } from '../domain/session-list.ts'
@@ -7,7 +8,7 @@ import {
   decidedApproval,
   type ToolApprovalRequest,
 } from '../domain/tool-approval.ts'
-import type { WaitingApproval } from '../domain/wire.ts'
+import type { WaitingApproval, WaitingDispute } from '../domain/wire.ts'
 import type { ConversationSummary, Ref } from '../store/store.ts'
 import type { Door } from './door.ts'
 
@@ -53,8 +54,13 @@ export async function decideApproval(
 /** Conversations searched per list: the page polls every few seconds. */
 const MAX_LISTED = 200
 
-/** Returns waiting calls, oldest first: of one conversation, or of the newest active and archived ones. */
-export async function waitingApprovals(door: Door, tenant: string, conversation?: string): Promise<WaitingApproval[]> {
+export interface WaitingCalls {
+  readonly approvals: readonly WaitingApproval[]
+  readonly disputes: readonly WaitingDispute[]
+}
+
+/** Returns waiting calls and disputes, oldest first: of one conversation, or of the newest active and archived ones. */
+export async function waitingCalls(door: Door, tenant: string, conversation?: string): Promise<WaitingCalls> {
   const top = async (list: SessionList): Promise<readonly ConversationSummary[]> =>
     (await door.conversations.list(tenant, { limit: MAX_LISTED }, list)).items
   const summaries =
@@ -62,15 +68,22 @@ export async function waitingApprovals(door: Door, tenant: string, conversation?
       ? [...(await top('active')), ...(await top('archived'))]
       : await door.conversations.summaries(tenant, [conversation])
   const found: WaitingApproval[] = []
+  const disputes: WaitingDispute[] = []
   for (const { session_id, mark } of summaries) {
     if (mark !== 'waiting') continue
-    const { approvals } = await door.read({ tenant, conversation: session_id })
-    for (const { approval_id, turn_id, tool, server, server_tool, asked_at } of approvals) {
+    const state = await door.read({ tenant, conversation: session_id })
+    for (const { id: task_id, title, dispute } of disputedTasks(state)) {
+      if (dispute) disputes.push({ session_id, task_id, title, ...dispute })
+    }
+    for (const { approval_id, turn_id, tool, server, server_tool, asked_at } of state.approvals) {
       const from = { ...(server !== undefined && { server }), ...(server_tool !== undefined && { server_tool }) }
       found.push({ session_id, approval_id, turn_id, tool, ...from, asked_at })
     }
   }
-  return found.sort((one, other) => Date.parse(one.asked_at) - Date.parse(other.asked_at))
+  return {
+    approvals: found.sort((one, other) => Date.parse(one.asked_at) - Date.parse(other.asked_at)),
+    disputes: disputes.sort((one, other) => Date.parse(one.at) - Date.parse(other.at)),
+  }
 }
 
 /** Denies waiting calls of tools that a person has turned off or removed. */
@@ -80,7 +93,7 @@ export async function denyWaiting(
   isGone: (call: WaitingApproval) => boolean,
   via: DecisionVia,
 ): Promise<void> {
-  for (const call of (await waitingApprovals(door, tenant)).filter(isGone)) {
+  for (const call of (await waitingCalls(door, tenant)).approvals.filter(isGone)) {
     try {
       await decideApproval(door, { tenant, conversation: call.session_id }, call.approval_id, { decision: 'deny' }, via)
     } catch (error) {

@@ -37,7 +37,15 @@ export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './ev
 export type { EventObserver } from './every-commit.ts'
 export type { Service } from './service-watch.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
-export { type ApprovalWord, type DecidedCall, decideApproval, denyWaiting, waitingApprovals } from './approvals.ts'
+export { insist } from './disputes.ts'
+export {
+  type ApprovalWord,
+  type DecidedCall,
+  decideApproval,
+  denyWaiting,
+  type WaitingCalls,
+  waitingCalls,
+} from './approvals.ts'
 export { onQueued } from './queue.ts'
 export { Transaction } from './transaction.ts'
 export { undoChange } from './undo.ts'

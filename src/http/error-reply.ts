@@ -56,6 +56,8 @@ const REFUSED: Record<RefusalCode, number> = {
   reviewed_tasks_are_fixed: 409,
   not_accepted: 409,
   claims_spent: 409,
+  disputes_spent: 409,
+  not_disputed: 409,
   settled_by_person: 409,
   rejected_task_stays: 409,
   check_failed: 409,

@@ -222,6 +222,9 @@ export const filing = z
   })
   .partial()
   .meta({ id: 'Filing' })
+export const insistence = z
+  .strictObject({ comment: described(text, 'for the agent').optional() })
+  .meta({ id: 'Insistence' })
 export const undoneVersion = z
   .strictObject({ version: described(z.int(), 'the version that the change led to') })
   .meta({ id: 'UndoneVersion' })

@@ -1,3 +1,4 @@
+import { fieldTexts } from '../domain/row.ts'
 import type { ModelMessage, ToolApprovalStatus } from 'ai'
 import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
@@ -83,7 +84,8 @@ async function decide(turn: Turn, { review_id }: ReviewRequest, decision: Decisi
 function shownText({ draft_tasks }: ReviewRequest): string {
   const rows = draft_tasks.map((row, index) => {
     const checks = shownChecks(row).map(check => `\n   check: ${describeCheck(check)}`)
-    return `${index + 1}. ${row.title}${checks.join('')}`
+    const scope = fieldTexts(row, 'globs').map(text => `\n   ${text}`)
+    return [`${index + 1}. ${row.title}`, ...checks, ...scope].join('')
   })
   const allows = draft_tasks.some(row => shownChecks(row).length > 0)
   return [`A plan of ${rows.length}:`, ...rows, ...(allows ? ['Approving it allows these checks to run.'] : [])].join(

@@ -6,6 +6,7 @@ import {
   decideApproval,
   type Door,
   evidenceOf,
+  insist,
   preparedChanges,
   preparedTask,
   undoChange,
@@ -147,6 +148,14 @@ export class Conversation {
       return taskOnWire(before, removed)
     })
     return value
+  }
+
+  /**
+   * Has a disputed task, by id or number, done as it is asked, on a person's behalf. `changeTask` gives the other
+   * answers: it changes what the task asks for, or settles it.
+   */
+  async insist(task: string | number, { comment }: { comment?: string } = {}): Promise<TaskView> {
+    return (await insist(this.#deps.door, this.#deps.ref, task, comment)).task
   }
 
   /**

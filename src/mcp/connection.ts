@@ -122,7 +122,12 @@ export class Connection {
       const context = await counted(() => this.#toolContext(binding, ctx, tool.created !== undefined))
       try {
         const call = await this.#begin(tool, input, context)
-        if (call.status === 'answered') return call.ok ? toolResult(call.result) : errorResult(call.result)
+        if (call.status === 'answered') {
+          if (!call.ok) return errorResult(call.result)
+          return isDispute(tool, input)
+            ? await this.#reviews.disputed(call.result, context, ctx)
+            : toolResult(call.result)
+        }
         if (call.status === 'checking') return await this.#waitForClaims(call, context, ctx)
         return await waited(call.review_id)
       } catch (error) {
@@ -337,6 +342,9 @@ export class Connection {
     }
   }
 }
+
+const isDispute = (tool: Tool, input: unknown): boolean =>
+  tool.disputing !== undefined && z.object({ status: z.literal('disputed') }).safeParse(input).success
 
 type Report = (outcome: ObservedCall['outcome']) => void
 

@@ -164,12 +164,20 @@ export class Elicitor {
     const { openBrowser, pageUrl, door } = this.#deps
     const { review_id, session_id } = review
     if (!openBrowser || !this.#hasPerson(ctx) || this.#opened.has(review_id)) return
-    this.#opened.add(review_id)
+    this.#opened.add(review_id).add(session_id)
     const { reviews } = await door.read({ tenant: context.tenant, conversation: session_id })
     if (reviews.get(review_id)?.panels.length !== 0) return
     // Without a code, because every user of the machine can read command lines.
     const url = await pageUrl(session_id, false)
     if (url !== undefined) openBrowser(url)
+  }
+
+  /** Opens a conversation's page in the browser, unless this connection has sent the person there before. */
+  openOnce(conversation: string, url: string, ctx: ServerContext): void {
+    const { openBrowser } = this.#deps
+    if (!openBrowser || !this.#hasPerson(ctx) || this.#opened.has(conversation)) return
+    this.#opened.add(conversation)
+    openBrowser(url)
   }
 
   /** Returns the problem with the decision, if any. */

@@ -9,7 +9,9 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import type { ToolContext } from '../toolsets/context.ts'
 import { awaitCall } from '../toolsets/calls.ts'
+import type { JsonObject } from '../toolsets/toolset.ts'
 import { callHash } from '../toolsets/earlier-call.ts'
 import { clientOf } from './client-info.ts'
 import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
@@ -105,6 +107,15 @@ export class ReviewWaiter {
     return this.#elicitor.answered(call, last.asked, response, ctx)
   }
 
+  /** Calls the person about a dispute, and adds to its answer where they can answer it. */
+  async disputed(answer: Json, { conversation }: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
+    const url = await this.#pageUrl(conversation)
+    if (url !== undefined) this.#elicitor.openOnce(conversation, url, ctx)
+    const where = url === undefined ? '' : ` at ${url}`
+    const told = { message: `The user was told, and can answer${where}. Go on with the other tasks.` }
+    return toolResult({ ...(answer as JsonObject), ...told })
+  }
+
   #takePlace(): (() => void) | undefined {
     const { hold } = this.#deps
     return hold ? hold() : () => {}
@@ -160,13 +171,17 @@ export class ReviewWaiter {
   }
 
   async #pending({ review, context }: WaitingCall): Promise<CallToolResult> {
-    const { door, pageUrl, onError } = this.#deps
-    const { record } = await door.reviews.get(context.tenant, review.review_id)
+    const { record } = await this.#deps.door.reviews.get(context.tenant, review.review_id)
     if (record.review.status !== 'pending') return pendingResult(review.review_id, undefined, true)
-    const url = pageUrl(review.session_id, false).catch(onError)
+    return pendingResult(review.review_id, await this.#pageUrl(review.session_id))
+  }
+
+  /** The page's URL, if available soon. */
+  async #pageUrl(conversation: string): Promise<string | undefined> {
+    const { pageUrl, onError } = this.#deps
     const { pageUrlMs } = { ...DEFAULT_WAIT_LIMITS, ...this.#deps.waitLimits }
-    const known = await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])
-    return pendingResult(review.review_id, known ?? undefined)
+    const url = pageUrl(conversation, false).catch(onError)
+    return (await Promise.race([url, delay(pageUrlMs, undefined, { ref: false })])) ?? undefined
   }
 
   limits(ctx: ServerContext): WaitLimits {

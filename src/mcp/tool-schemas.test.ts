@@ -19,6 +19,7 @@ describe('the schemas that clients see', () => {
     const onward = {
       next: { type: ['string', 'null'] },
       remaining: { type: 'integer' },
+      disputes: { type: 'array' },
       review: { type: 'object' },
     }
     expect(shown(outputSchema(toolNamed('tasks')))).toEqual({

@@ -80,6 +80,7 @@ const errors: ErrorStrings = {
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? '此计划无法重新打开。' : '此计划已被重新打开。',
     review_without_deadline: () => '此审阅没有时限。',
+    not_disputed: () => '该任务已没有异议。',
     not_undoable: ({ because, by }) => {
       if (because === 'changed') return by === 'person' ? '此后有人改动了该任务。' : '此后智能体改动了该任务。'
       if (because === 'removed') return '该任务此后已被移除。'
@@ -262,6 +263,7 @@ export const chinese: Strings = {
   progress: (done, total) => `已完成 ${done} / ${total}`,
   remaining: count => `剩余 ${count} 项`,
   blocked: count => `${count} 项受阻`,
+  disputed: count => `${count} 项有异议`,
   cancelled: count => `${count} 项已取消`,
   more: count => `还有 ${count} 项`,
   elapsed: time => `已运行 ${time}`,
@@ -451,7 +453,7 @@ export const chinese: Strings = {
     filesChanged: '文件有改动',
     changedOutside: '改动超出了范围，接受之前不作证明：',
     ownTestsChanged: '它改动了自己的测试，接受之前不作证明：',
-    fromGit: files => `来自 git：${files} 个文件`,
+    fromGit: files => `来自版本库：${files} 个文件`,
     acceptOne: '接受',
     acceptChanges: '接受改动',
     acceptRest: '接受其余改动',
@@ -490,6 +492,17 @@ export const chinese: Strings = {
   },
   thread,
   events: chineseEvents,
+
+  dispute: {
+    name: '异议',
+    badge: '有异议',
+    says: (agent, count) =>
+      `${agent ?? '智能体'}${count > 1 ? '再次' : ''}认为此任务无法按要求完成，或其检查有误，等待你决定。`,
+    changeCheck: '更改检查',
+    settle: '按现状完成',
+    insist: '坚持要求',
+    comment: '给智能体的说明（可选）',
+  },
 
   history: '历史记录',
   timeline: {

@@ -82,6 +82,7 @@ const errors: ErrorStrings = {
     review_not_reopenable: ({ successor }) =>
       successor === undefined ? 'This plan cannot be reopened.' : 'This plan was already reopened.',
     review_without_deadline: () => 'This review has no deadline.',
+    not_disputed: () => 'This task is no longer disputed.',
     not_undoable: ({ because, by }) => {
       if (because === 'changed') return `${by === 'person' ? 'Someone' : 'The agent'} has changed this task since.`
       if (because === 'removed') return 'This task was removed since.'
@@ -143,6 +144,7 @@ export const english = {
   progress: (done: number, total: number) => `${done} of ${total} done`,
   remaining: (count: number) => `${count} remaining`,
   blocked: (count: number) => `${count} blocked`,
+  disputed: (count: number) => `${count} disputed`,
   cancelled: (count: number) => `${count} cancelled`,
   more: (count: number) => `+${count} more`,
   elapsed: (time: string) => `Running for ${time}`,
@@ -399,6 +401,18 @@ export const english = {
     says: { host: 'host says', agent: 'agent says' },
     leftOut: (calls: number) => `${plural(calls, 'more call')} not shown`,
     tryAgain: 'Try again',
+  },
+
+  dispute: {
+    name: 'Dispute',
+    badge: 'disputed',
+    /** Before the agent's reason. */
+    says: (agent: string | null, count: number) =>
+      `${agent ?? 'The agent'} says that this cannot be done as asked, or that its check is wrong${count > 1 ? ' (for the second time)' : ''}. It waits for you.`,
+    changeCheck: 'Change the check',
+    settle: 'Settle as done',
+    insist: 'Insist',
+    comment: 'Comment for the agent (optional)',
   },
 
   history: 'History',

@@ -17,6 +17,7 @@ type AgentCode =
   | 'reviewed_tasks_are_fixed'
   | 'not_accepted'
   | 'claims_spent'
+  | 'disputes_spent'
   | 'settled_by_person'
   | 'rejected_task_stays'
   | 'check_failed'

@@ -37,6 +37,13 @@ const SENTENCES: { readonly [T in TimelineType]: (data: EventData[T], words: Wor
     return signed(created(task.title), isConfirmed ? confirmedByPerson : actor[by])
   },
   task_changed: ({ task, from, by }, { strings, signed, changed, list, actor, ...words }) => {
+    const { dispute } = task
+    if (dispute && Object.hasOwn(from, 'dispute')) {
+      const { how, comment } = dispute.ended ?? {}
+      if (how === undefined) return signed(words.disputed(task.title, dispute.reason), dispute.by ?? actor[by])
+      const said = comment === undefined ? '' : `: ${comment}`
+      return signed(words.disputeEnded[how](task.title, strings.status[task.status]) + said, actor[by])
+    }
     const status: Readonly<Record<string, string>> = strings.status
     const field: Readonly<Record<string, string>> = words.field
     const changes = Object.keys(from).flatMap(name =>
@@ -98,6 +105,14 @@ export const englishEvents = {
     person: 'you asked',
   },
   changesAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
+  disputed: (title: string, reason: string) => `${title}: disputed: ${reason}`,
+  /** How a dispute ended. */
+  disputeEnded: {
+    changed: (title: string, _status: string) => `${title}: changed after the dispute`,
+    settled: (title: string, status: string) => `${title}: dispute settled → ${status}`,
+    insisted: (title: string, _status: string) => `${title}: insisted on after the dispute`,
+    withdrawn: (title: string, status: string) => `${title}: dispute withdrawn → ${status}`,
+  },
   checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
   /** The actor of approvals by the configuration. */
   configuration: 'configuration',
@@ -133,6 +148,13 @@ export const chineseEvents: EventStrings = {
   checkRan: (title, check, result) => `${title}：${check} ${result}`,
   ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
   changesAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
+  disputed: (title, reason) => `${title}：提出异议：${reason}`,
+  disputeEnded: {
+    changed: title => `${title}：因异议而更改`,
+    settled: (title, status) => `${title}：异议已了结 → ${status}`,
+    insisted: title => `${title}：有异议，仍坚持要求`,
+    withdrawn: (title, status) => `${title}：异议已撤回 → ${status}`,
+  },
   checkTicked: (title, check) => `${title}：已勾选“${check}”`,
   configuration: '配置',
   unknownTask: '某项任务',

@@ -53,7 +53,13 @@ export type { ToolsState } from './tools-store.ts'
 export { useSteering } from './use-steering.ts'
 export type { SteeringHandle } from './use-steering.ts'
 export { usePendingReviews } from './use-pending-reviews.ts'
-export type { PendingReviewsHandle, PendingReviewsOptions, WaitingCall, WaitingReview } from './use-pending-reviews.ts'
+export type {
+  PendingReviewsHandle,
+  PendingReviewsOptions,
+  WaitingCall,
+  WaitingReview,
+  WaitingTask,
+} from './use-pending-reviews.ts'
 export { useSessions } from './use-sessions.ts'
 export type { SessionsHandle } from './use-sessions.ts'
 export { groupSessions } from '../client/session-groups.ts'

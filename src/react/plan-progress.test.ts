@@ -15,7 +15,7 @@ it('[PA1] counts what is done, left, blocked and cancelled', () => {
   chat.run(chat.sets('person', 1, { status: 'completed' }))
   chat.run(chat.sets('person', 2, { status: 'cancelled' }))
   chat.run(chat.sets('person', 3, { status: 'blocked' }))
-  expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 5, open: 2, blocked: 1, cancelled: 1 })
+  expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 5, open: 2, blocked: 1, disputed: 0, cancelled: 1 })
 })
 
 it('[PA1] the current task is that of the latest plan', () => {

@@ -13,6 +13,7 @@ export interface TaskCounts {
   readonly total: number
   readonly remaining: number
   readonly blocked: number
+  readonly disputed: number
   readonly cancelled: number
 }
 

@@ -238,6 +238,7 @@ it('[CH6] Retry is offered where nothing else resumes a turn, and not once every
       total: 2,
       done,
       blocked: left === 'blocked' ? 1 : 0,
+      disputed: 0,
       open: left === 'open' ? 1 : 0,
       cancelled: 0,
       standings: undefined,

@@ -4,14 +4,15 @@ import type { TurnStatus } from '../domain/turn.ts'
 import type { Strings } from './strings.ts'
 
 /** Such as "All 5 steps done · 3 proven, 2 on the agent's word" or "3 done, 2 blocked, 1 cancelled". */
-export function tallyWords({ total, done, blocked, cancelled, open, standings }: PlanTally, strings: Strings): string {
+export function tallyWords(tally: PlanTally, strings: Strings): string {
+  const { total, done, open, standings } = tally
   const { list } = strings.timeline
   // If nothing is proven, the summary omits standings; the steps show them.
   const proof = standings?.proven ? [list(standingWords(standings, strings))] : []
   if (done === total) return [strings.allDone(total), ...proof].join(' · ')
   const parts = [
     ...(done > 0 ? [strings.doneSteps(done)] : []),
-    ...notDoneWords({ blocked, cancelled }, strings),
+    ...notDoneWords(tally, strings),
     ...(open > 0 ? [strings.leftSteps(open)] : []),
   ]
   return [list(parts), ...proof].join(' · ')
@@ -19,9 +20,10 @@ export function tallyWords({ total, done, blocked, cancelled, open, standings }:
 
 /** Such as "2 blocked" or "1 cancelled". */
 export const notDoneWords = (
-  { blocked, cancelled }: Pick<PlanTally, 'blocked' | 'cancelled'>,
+  { disputed, blocked, cancelled }: Pick<PlanTally, 'disputed' | 'blocked' | 'cancelled'>,
   strings: Strings,
 ): readonly string[] => [
+  ...(disputed > 0 ? [strings.disputed(disputed)] : []),
   ...(blocked > 0 ? [strings.blocked(blocked)] : []),
   ...(cancelled > 0 ? [strings.cancelled(cancelled)] : []),
 ]

@@ -1,5 +1,6 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
 import { lazy, memo, type ReactElement, type ReactNode, type RefObject, Suspense, useId, useState } from 'react'
+import { isDisputed } from '../domain/dispute.ts'
 import type { PersonsFields } from '../domain/wire.ts'
 import { isOpen, type Task } from '../domain/task.ts'
 import { IconButton } from './icon-button.tsx'
@@ -14,6 +15,7 @@ import { useFocusOn } from './use-focus-on.ts'
 import { useReorder } from './use-reorder.ts'
 
 const TaskChecks = lazy(() => import('./task-checks.tsx'))
+const TaskDispute = lazy(() => import('./task-dispute.tsx'))
 
 interface TaskRowProps {
   readonly task: Task
@@ -44,11 +46,12 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
   const { item, handle, edge, onKeyDown } = useReorder('plan', task.id, index, ({ key }, to) => onMove(key, to))
   const { draft, setDraft, rename, focusOnEdit } = useTitleEdit(task, item, onChange)
   const isFinished = task.status === 'completed' || task.status === 'cancelled'
+  const dispute = isDisputed(task) ? task.dispute : undefined
   const toggle = isFinished ? strings.reopen : strings.markDone
   const about = strings.timeline.changed('', task.title)
   const buttons = (
     <>
-      {task.status === 'blocked' && (
+      {task.status === 'blocked' && !dispute && (
         <IconButton
           label={strings.reopen}
           about={about}
@@ -124,9 +127,9 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
           <div className="rs-task-line" dir="auto">
             <span className="rs-task-title">{task.title}</span>
             {task.status === 'blocked' && (
-              // The status icon already tells screen readers.
-              <bdi className="rs-badge rs-mark-blocked" aria-hidden="true">
-                {strings.status.blocked}
+              // The status icon already tells screen readers of a blocked task.
+              <bdi className="rs-badge rs-mark-blocked" aria-hidden={!dispute}>
+                {dispute ? strings.dispute.badge : strings.status.blocked}
               </bdi>
             )}
             {mark && (
@@ -152,7 +155,11 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
             <span className="rs-folded">{buttons}</span>
           </div>
           {task.outcome !== undefined && (
-            <Outcome text={task.outcome} isFolded={mark !== undefined && !showsChecks} render={renderOutcome} />
+            <Outcome
+              text={task.outcome}
+              isFolded={mark !== undefined && !showsChecks && !dispute}
+              render={renderOutcome}
+            />
           )}
         </div>
       ) : (
@@ -166,6 +173,17 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         isExpanded={isExpanded}
         onAct={() => setExpanded(!isExpanded)}
       />
+      {dispute && (
+        <Suspense>
+          <TaskDispute
+            task={task}
+            dispute={dispute}
+            onChecks={canCheck ? () => setShowsChecks(true) : undefined}
+            onChange={onChange}
+            onAnswered={focusOnEdit}
+          />
+        </Suspense>
+      )}
       {showsChecks && (
         <Suspense>
           <TaskChecks id={checksId} task={task} onChange={onChange} />

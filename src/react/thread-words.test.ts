@@ -57,6 +57,7 @@ const tally = (done: number, blocked: number, open: number, proven = 0, cancelle
   total: done + blocked + cancelled + open,
   done,
   blocked,
+  disputed: 0,
   cancelled,
   open,
   standings: { proven, confirmed: 0, judged: 0, reported: done - proven },

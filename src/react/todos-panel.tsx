@@ -67,6 +67,11 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
     if (error !== undefined) onError?.(error as Error)
     // Reports each error once, even if the caller passes a new function on every render.
   }, [error])
+  const isDisputed = counts.disputed > 0
+  // A dispute calls the person, as a review does.
+  useEffect(() => {
+    if (isDisputed) setOpen(true)
+  }, [isDisputed])
   const isEmpty = plan.tasks.length === 0
   // Preloaded, so that the list opens without delay.
   useEffect(() => {
@@ -153,13 +158,14 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
   const elapsed = elapsedMs === undefined ? undefined : formatDuration(elapsedMs)
   const result = resultText(plan, strings)
   // Blocked tasks are unfinished work, so the summary mentions them as well.
-  const isShort = isTold && counts.blocked === 0
+  const stuck = counts.blocked + counts.disputed
+  const isShort = isTold && stuck === 0
   return (
     <>
       {result === undefined ? (
         current && <StatusIcon status={current.status} isRunning={elapsed !== undefined} />
       ) : (
-        <StatusIcon status={counts.blocked > 0 ? 'blocked' : counts.done > 0 ? 'completed' : 'cancelled'} />
+        <StatusIcon status={stuck > 0 ? 'blocked' : counts.done > 0 ? 'completed' : 'cancelled'} />
       )}
       <span className="rs-plan-name" aria-hidden="true">
         {strings.plan}
@@ -174,6 +180,7 @@ function Summary({ plan, isTold }: SummaryProps): ReactElement {
         {result === undefined && (
           <span className="rs-counts">
             {strings.progress(counts.done, counts.total)} · {strings.remaining(counts.remaining)}
+            {counts.disputed > 0 && <span className="rs-blocked"> · {strings.disputed(counts.disputed)}</span>}
             {counts.blocked > 0 && <span className="rs-blocked"> · {strings.blocked(counts.blocked)}</span>}
             {counts.cancelled > 0 && ` · ${strings.cancelled(counts.cancelled)}`}
           </span>
@@ -197,7 +204,7 @@ interface ProgressProps {
 
 function Progress({ counts, title, tally }: ProgressProps): ReactElement {
   const strings = useStrings()
-  const { done, total, remaining, blocked } = counts
+  const { done, total, remaining, blocked, disputed } = counts
   const counted = [strings.progress(done, total), strings.remaining(remaining)]
   const words = tally ?? strings.timeline.list([...counted, ...notDoneWords(counts, strings)])
   const width = (count: number): string => `${total === 0 ? 0 : (count / total) * 100}%`
@@ -213,7 +220,7 @@ function Progress({ counts, title, tally }: ProgressProps): ReactElement {
         aria-valuetext={counted.join(' · ')}
       >
         <div style={{ width: width(done) }} />
-        <div className="rs-progress-blocked" style={{ width: width(blocked) }} />
+        <div className="rs-progress-blocked" style={{ width: width(blocked + disputed) }} />
       </div>
       <p className="rs-sr" role="status">
         {title === undefined ? words : strings.timeline.changed(title, words)}

@@ -26,8 +26,8 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
   const { failure, left, status } = end
   if (result === '' && reason === '' && !failure) return null
   const isDone = tally !== undefined && isDoneWith(tally, status)
-  // The plan's panel offers to continue open tasks.
-  const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone
+  // The plan's panel offers to continue open tasks, and to answer disputes.
+  const isEarly = (status === 'stopped' || status === 'incomplete') && !left && !isDone && !tally?.disputed
   // After a failure with open tasks, Retry covers blocked ones, too.
   const isBlocked = left !== undefined && tally !== undefined && tally.blocked > 0 && !(failure && left === 'open')
   const canRetry = status === 'failed' || isBlocked || isEarly

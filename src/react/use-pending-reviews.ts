@@ -2,7 +2,7 @@ import { useMemo, useSyncExternalStore } from 'react'
 import type { Client } from '../client/client.ts'
 import { polled } from '../client/polled.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import type { ReviewOrigin, Session, WaitingApproval } from '../domain/wire.ts'
+import type { ReviewOrigin, Session, WaitingApproval, WaitingDispute } from '../domain/wire.ts'
 import { onRejectedHere, rejectedHere } from './rejected-here.ts'
 
 /** The result of `usePendingReviews`. */
@@ -14,6 +14,8 @@ export interface PendingReviewsHandle {
   readonly reviews: readonly WaitingReview[] | undefined
   /** Tool calls that wait for approval, oldest first. Requires `withApprovals`. */
   readonly approvals: readonly WaitingCall[]
+  /** Disputed tasks that wait, oldest dispute first. Requires `withApprovals`. */
+  readonly disputes: readonly WaitingTask[]
   /** True if there are more reviews than `reviews` contains. */
   readonly hasMore: boolean
   readonly error: unknown
@@ -34,11 +36,17 @@ export interface WaitingCall {
   readonly session: Session | undefined
 }
 
+/** A disputed task that waits, and its conversation. */
+export interface WaitingTask {
+  readonly dispute: WaitingDispute
+  readonly session: Session | undefined
+}
+
 /** Options of `usePendingReviews`. */
 export interface PendingReviewsOptions {
   /** Loads the origin of each review, which costs the server more. */
   readonly withOrigins?: boolean
-  /** Loads the tool calls that wait for approval. */
+  /** Loads the tool calls and the disputes that wait. */
   readonly withApprovals?: boolean
 }
 
@@ -67,7 +75,9 @@ export function usePendingReviews(
     }))
     const calls = value?.approvals ?? []
     const approvals = calls.map(approval => ({ approval, session: sessions.get(approval.session_id) }))
-    return { reviews, approvals, hasMore: value?.next_cursor !== undefined, error, reload: live.reload }
+    const disputed = value?.disputes ?? []
+    const disputes = disputed.map(dispute => ({ dispute, session: sessions.get(dispute.session_id) }))
+    return { reviews, approvals, disputes, hasMore: value?.next_cursor !== undefined, error, reload: live.reload }
   }, [value, error, live, rejected])
 }
 

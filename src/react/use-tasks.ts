@@ -49,6 +49,8 @@ export interface TasksHandle {
   readonly remove: (id: string) => Promise<boolean>
   /** Completes a task on the person's word with the agent's last claimed outcome; overrides judge and checks. */
   readonly accept: (task: Task) => Promise<boolean>
+  /** Has a disputed task done as it is asked; an edit of the task gives any other answer. */
+  readonly insist: (task: Task, comment: string) => Promise<boolean>
   /** Reopens a settled task. */
   readonly reopen: (task: Task) => Promise<boolean>
   /** Moves a task to an index of `tasks`, or of the `shown` part of it. Resolves to its final index. */
@@ -150,6 +152,11 @@ export function useTasks(source?: RunsheetSource): TasksHandle {
       const outcome = status === 'completed' ? undefined : claimedOutcome(view.state.thread, id)
       return changed(id, { status: 'completed', ...(outcome === undefined ? {} : { outcome }) })
     },
+    insist: ({ id }, comment) =>
+      noted(
+        id,
+        send(id, async () => (await client.insist(session, id, comment === '' ? undefined : comment)).task.version),
+      ),
     reopen: ({ id }) => changed(id, { status: 'pending' }),
     undo: () => history.undo(taken),
     redo: () => history.redo(taken),

@@ -1,4 +1,5 @@
 import { type Conversation, givenUpIn, openTasks } from '../domain/conversation.ts'
+import { answerText, isDisputed } from '../domain/dispute.ts'
 import { labelOf } from '../domain/check-label.ts'
 import { MAX_FOLLOW_UPS } from '../domain/gate.ts'
 import { planOf, tasksOf } from '../domain/plan.ts'
@@ -11,7 +12,7 @@ import { settlingFor } from '../toolsets/guidance.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { cut } from '../domain/text.ts'
-import { COUNTED, type EndReason, isEmptied } from '../domain/turn.ts'
+import { countedAs, type EndReason, isEmptied } from '../domain/turn.ts'
 import type { Run } from './run.ts'
 
 export const ASSISTANT = `You are a careful assistant that gets work done with the tools it has. Do what you were asked, step by step. Use
@@ -51,11 +52,11 @@ function folderOf({ state, turn }: Pick<Run, 'state' | 'turn'>): string {
 }
 
 function whyIn(state: Conversation, task: Task): string {
-  const why = whyUndone(state, task)
+  const why = (isOpen(task) ? answerText(task) : undefined) ?? whyUndone(state, task)
   if (isOpen(task)) return why === undefined ? '' : ` (${why})`
   const said = cut(task.outcome ?? '', 200)
   const reasons = why === undefined ? said : [said.replace(/\.$/, ''), why].filter(text => text !== '').join('; ')
-  return ` (${task.status}${reasons === '' ? '' : `: ${reasons}`})`
+  return ` (${isDisputed(task) ? 'disputed' : task.status}${reasons === '' ? '' : `: ${reasons}`})`
 }
 
 const WAYS_OUT =
@@ -78,7 +79,7 @@ const REASONS: Record<Exclude<EndReason, 'answered' | 'error'>, string> = {
 /** The final message of a turn: the answer, why the turn ended, and what is not done. */
 export function finalMessage(run: Run, because: EndReason, answer: string, problem?: string): string {
   const reason = because === 'answered' ? '' : because === 'error' ? (problem ?? '') : reasonFor(run, because)
-  return [answer.trim(), reason, tally(run), inTheWay(run), leftOver(run, because)]
+  return [answer.trim(), reason, tally(run), waiting(run), inTheWay(run), leftOver(run, because)]
     .filter(text => text !== '')
     .join('\n\n')
 }
@@ -86,6 +87,11 @@ export function finalMessage(run: Run, because: EndReason, answer: string, probl
 function reasonFor(run: Run, because: keyof typeof REASONS): string {
   if (because !== 'unchecked') return REASONS[because]
   return `${REASONS[because]}: no process with its workspace${folderOf(run)} is running. Start Runsheet there, then continue; or remove the checks, or settle the tasks yourself, in the plan.`
+}
+
+function waiting({ state, turn }: Run): string {
+  const { disputed } = planOf(state, turn).counts
+  return disputed > 0 ? `Waits for you: ${disputed === 1 ? '1 dispute' : `${disputed} disputes`}.` : ''
 }
 
 function inTheWay(run: Run): string {
@@ -106,10 +112,10 @@ function leftOver({ state, turn, policy }: Run, because: EndReason): string {
   const isChecked = (task: Task): boolean => whyUndone(state, task) !== undefined
   const plan = planOf(state, turn)
   const left = tasksOf(state, plan).filter(
-    task => (!isUnwatched && (isOpen(task) || task.status === 'blocked')) || isChecked(task),
+    task => isDisputed(task) || (!isUnwatched && (isOpen(task) || task.status === 'blocked')) || isChecked(task),
   )
-  const lines = (['open', 'blocked', 'cancelled'] as const).flatMap(as => {
-    const tasks = left.filter(({ status }) => COUNTED[status] === as)
+  const lines = (['open', 'disputed', 'blocked', 'cancelled'] as const).flatMap(as => {
+    const tasks = left.filter(task => countedAs(task) === as)
     const more = tasks.length - MAX_LISTED
     return [
       ...tasks.slice(0, MAX_LISTED).map(task => `- ${task.title}${whyIn(state, task)}`),

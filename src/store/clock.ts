@@ -1,6 +1,6 @@
 import { type Instant, instantOf } from '../domain/instant.ts'
 import { Lru } from './lru.ts'
-import { type Ref, refKey } from './store.ts'
+import { type DueReview, type Ref, refKey } from './store.ts'
 
 /**
  * Allowed drift between the wall clock and the monotonic clock per reading. More means a jump, or that the machine
@@ -77,4 +77,15 @@ export class StoreClock {
     this.#offset += wall - even
     return wall + this.#skewMs()
   }
+}
+
+/** Splits reviews, by their deadlines on one clock, into those that are due and the time of the next. */
+export function dueBy(
+  reviews: readonly { readonly review: DueReview; readonly due_at: Instant }[],
+  now: Instant,
+): { readonly reviews: DueReview[]; readonly next?: Instant } {
+  const sorted = reviews.toSorted((a, b) => (a.due_at < b.due_at ? -1 : 1))
+  const next = sorted.find(({ due_at }) => due_at > now)?.due_at
+  const due = sorted.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
+  return { reviews: due, ...(next === undefined ? {} : { next }) }
 }

@@ -15,7 +15,7 @@ export const CONVERSATION_ORDER = {
   },
 } as const
 
-export function encodeCursor(key: SortKey): string {
+function encodeCursor(key: SortKey): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
@@ -85,7 +85,7 @@ export function sortedPage<R>(
   )
 }
 
-export function compareSortKeys(a: SortKey, b: SortKey): number {
+function compareSortKeys(a: SortKey, b: SortKey): number {
   for (const [index, left] of a.entries()) {
     const right = b[index]
     if (right !== undefined && left !== right) return left < right ? -1 : 1

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 
-export interface LockHolder {
+interface LockHolder {
   readonly pid: number
   /** Stopped by a signal or a debugger: it does not continue by itself. */
   readonly isStopped: boolean
@@ -18,18 +18,6 @@ export function lockHolder(file: string, byte: number): LockHolder | undefined {
     return pid === undefined ? undefined : { pid, isStopped: isStopped(pid) }
   } catch {
     return undefined
-  }
-}
-
-/** Other processes that have the file open, if the OS can list them. */
-export function openedBy(file: string): number[] {
-  try {
-    return readdirSync('/proc')
-      .filter(name => /^\d+$/.test(name))
-      .map(Number)
-      .filter(pid => pid !== process.pid && hasOpen(pid, file))
-  } catch {
-    return []
   }
 }
 

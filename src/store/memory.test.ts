@@ -1,20 +1,18 @@
 import { subjectOn } from '../../test/support/store-subject.ts'
 import { storeContract } from '../../test/store/contract.ts'
 import { leaseContract, type LeaseSubject } from '../../test/store/lease-contract.ts'
-import { type Entry, openMemoryStore } from './memory.ts'
-import { refKey } from './store.ts'
+import { openMemoryStore, type Turn, turnKey } from './memory.ts'
 
 async function subject(): Promise<LeaseSubject> {
-  const entries = new Map<string, Entry>()
+  const turns = new Map<string, Turn>()
   // Nothing outlives a store in memory: no second handle, and nothing to open again.
   const { store, advance, dispose } = await subjectOn(
-    async skewMs => openMemoryStore({ skewMs, entries }),
+    async skewMs => openMemoryStore({ skewMs, turns }),
     () => {},
   )
   const need: LeaseSubject['need'] = async (at, needs) => {
-    const turns = entries.get(refKey(at))?.turns
-    const row = turns?.get(at.turn)
-    if (row) turns?.set(at.turn, { ...row, needs })
+    const row = turns.get(turnKey(at, at.turn))
+    if (row) turns.set(turnKey(at, at.turn), { ...row, needs })
   }
   return { store, advance, dispose, need }
 }

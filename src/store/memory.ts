@@ -3,84 +3,68 @@ import type { StoredEvent } from '../domain/event.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
 import { isExclusive, type Need } from '../domain/needs.ts'
 import { markOf } from '../domain/session-list.ts'
-import { StoreClock } from './clock.ts'
+import { dueBy, StoreClock } from './clock.ts'
 import { eventsOf } from './commit.ts'
 import { CONVERSATION_ORDER, fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { Group } from './group.ts'
 import { Hints } from './hints.ts'
 import { type ReviewRow, rowsOf, taskIdOf, titleAfter, type TurnRow } from './rows.ts'
-import { type Call, type KeyRow, stage, type Staged } from './stage.ts'
-import {
-  type At,
-  type Capabilities,
-  type ClaimOptions,
-  type Committed,
-  type ConversationSummary,
-  type Decide,
-  type DueReview,
-  type Lease,
-  type LiveEntry,
-  type LiveText,
-  type Queries,
-  type Ref,
-  refKey,
-  type Store,
-} from './store.ts'
+import { byConversation, type Call, called, type KeyRow, stage, type Staged } from './stage.ts'
 import { closed, idTaken } from './store-error.ts'
+import type * as seam from './store.ts'
+import { type Ref, refKey } from './store.ts'
 
 export interface MemoryStoreOptions {
   /** Added to the machine's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
-  /** Backing map, so that tests can change what is stored. */
-  readonly entries?: Map<string, Entry>
+  /** The backing map of turns, so that tests can change what is stored. */
+  readonly turns?: Map<string, Turn>
 }
 
 /** Keeps nothing after `close`: for tests and experiments. Live text is its only capability. */
-export function openMemoryStore(options: MemoryStoreOptions = {}): Store & Pick<Capabilities, 'live'> {
-  return new MemoryStore(options)
+export const openMemoryStore = (options: MemoryStoreOptions = {}): seam.Store & Pick<seam.Capabilities, 'live'> =>
+  new MemoryStore(options)
+
+interface Log {
+  readonly ref: Ref
+  state: Conversation
+  title: string | null
+  readonly events: StoredEvent[]
+  readonly keys: Map<string, KeyRow>
+  live?: seam.LiveEntry | undefined
 }
 
-interface TurnLease extends TurnRow {
+export interface Turn extends TurnRow, Ref {
   readonly attempt: number
   /** End of the lease, in elapsed milliseconds; null without one. */
   readonly until: number | null
   readonly serves: Need | null
 }
 
-export class Entry {
-  readonly ref: Ref
-  state: Conversation
-  title: string | null = null
-  readonly events: StoredEvent[] = []
-  readonly keys = new Map<string, KeyRow>()
-  readonly turns = new Map<string, TurnLease>()
-  readonly reviews = new Map<string, ReviewRow>()
-  live: LiveEntry | undefined
+const FREE = { until: null, serves: null }
 
-  constructor({ tenant, conversation }: Ref) {
-    this.ref = { tenant, conversation }
-    this.state = emptyConversation(conversation)
-  }
-}
+export const turnKey = (ref: Ref, turn: string): string => `${refKey(ref)}/${turn}`
 
-class MemoryStore implements Store {
-  readonly #entries: Map<string, Entry>
-  readonly #owners = new Map<string, Entry>()
+class MemoryStore implements seam.Store {
+  readonly #logs = new Map<string, Log>()
+  readonly #turns: Map<string, Turn>
+  /** By tenant and id, as are the owners of the ids of reviews and tasks. */
+  readonly #reviews = new Map<string, ReviewRow & { readonly ref: Ref }>()
+  readonly #owners = new Map<string, Log>()
   readonly #hints = new Hints()
   readonly #clock: StoreClock
   readonly #group = new Group<Call>(async calls => this.#serve(calls))
   #closed = false
 
-  constructor({ skewMs, entries = new Map() }: MemoryStoreOptions) {
-    this.#entries = entries
-    this.#clock = new StoreClock({ isAwaited: () => this.#isAwaited(), skewMs })
+  constructor({ skewMs, turns = new Map() }: MemoryStoreOptions) {
+    this.#turns = turns
+    const isAwaited = (): boolean => [...this.#reviews.values()].some(({ due_at }) => due_at !== null)
+    this.#clock = new StoreClock({ isAwaited, skewMs })
   }
 
-  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+  async commit<T>(at: seam.At, decide: seam.Decide<T>): Promise<seam.Committed<T>> {
     this.#check()
-    return new Promise<Committed<T>>((resolve, reject) => {
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
-    })
+    return called(at, decide, call => this.#group.add(call))
   }
 
   async now(): Promise<Instant> {
@@ -89,104 +73,110 @@ class MemoryStore implements Store {
   }
 
   async load(ref: Ref): Promise<Conversation> {
-    return this.#peek(ref).state
+    return this.#log(ref).state
   }
 
   async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes = Infinity): Promise<readonly StoredEvent[]> {
-    const events = this.#peek(ref).events.slice(seq, seq + limit)
+    const events = this.#log(ref).events.slice(seq, seq + limit)
     if (maxBytes === Infinity) return events
-    const count = fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes)
-    return events.slice(0, count)
+    return events.slice(
+      0,
+      fitting(events, ({ data }) => JSON.stringify(data).length, maxBytes),
+    )
   }
 
-  changes(signal: AbortSignal): ReturnType<Store['changes']> {
+  changes(signal: AbortSignal): AsyncIterable<seam.Hint> {
     this.#check()
     return this.#hints.subscribe(signal)
   }
 
-  async claim(_runner: string, ttlMs: number, { abilities, wanted }: ClaimOptions): Promise<Lease | undefined> {
+  async claim(_: string, ttlMs: number, options: seam.ClaimOptions): Promise<seam.Lease | undefined> {
+    this.#check()
+    const { abilities, wanted } = options
     const able = new Set<Need | null>(abilities.filter(need => !isExclusive(need) || !this.#isServed(need)))
-    for (const [{ ref, turns }, row] of this.#turns()) {
-      if (wanted && (refKey(ref) !== refKey(wanted) || row.turn !== wanted.turn)) continue
-      if (!able.has(row.needs) || this.#isHeld(row)) continue
-      if (isExclusive(row.needs)) this.#overtake(row.needs)
-      const attempt = row.attempt + 1
-      turns.set(row.turn, { ...row, attempt, until: this.#clock.elapsed() + ttlMs, serves: row.needs })
-      return { ...ref, turn: row.turn, attempt }
+    const rows = wanted ? [this.#turns.get(turnKey(wanted, wanted.turn))] : [...this.#turns.values()]
+    const free = rows.find(row => row && able.has(row.needs) && !this.#isHeld(row))
+    if (!free) return undefined
+    for (const late of this.#turns.values()) {
+      if (isExclusive(free.needs) && late.serves === free.needs)
+        this.#put({ ...late, ...FREE, attempt: late.attempt + 1 })
     }
-    return undefined
+    const { tenant, conversation, turn, needs } = free
+    const attempt = free.attempt + 1
+    this.#put({ ...free, attempt, until: this.#clock.elapsed() + ttlMs, serves: needs })
+    return { tenant, conversation, turn, attempt }
   }
 
   async served(need: Need): Promise<boolean> {
+    this.#check()
     return this.#isServed(need)
   }
 
-  async renew(lease: Lease, ttlMs: number): Promise<boolean> {
+  async renew(lease: seam.Lease, ttlMs: number): Promise<boolean> {
     return this.#setLease(lease, { until: this.#clock.elapsed() + ttlMs })
   }
 
-  async release(lease: Lease): Promise<void> {
-    this.#setLease(lease, { until: null, serves: null })
+  async release(lease: seam.Lease): Promise<void> {
+    this.#setLease(lease, FREE)
   }
 
-  async due(limit: number): ReturnType<Store['due']> {
+  async due(limit: number): ReturnType<seam.Store['due']> {
     this.#check()
-    const now = this.#clock.now()
-    const timed = this.#timed()
-    const next = timed.find(({ due_at }) => due_at > now)?.due_at
-    const reviews = timed.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
-    return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
+    const timed = [...this.#reviews.values()].flatMap(({ ref, id, due_at }) => {
+      if (due_at === null) return []
+      const ahead = this.#clock.aheadMs(ref, this.#log(ref).state.updated_at)
+      return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
+    })
+    const due = dueBy(timed, this.#clock.now())
+    return { ...due, reviews: due.reviews.slice(0, limit) }
   }
 
   async probe(): Promise<void> {
     this.#check()
   }
 
-  readonly queries: Queries = {
+  readonly queries: seam.Queries = {
     conversations: async (tenant, page, list = 'active') => {
+      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
       const rows = this.#summaries(tenant).filter(
         ({ archived }) => list === 'all' || archived === (list === 'archived'),
       )
-      const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
       return sortedPage(rows, page, kinds, keyOf, 'descending')
     },
     summaries: async (tenant, conversations) =>
       this.#summaries(tenant).filter(({ session_id }) => conversations.includes(session_id)),
-    conversation: async ref => {
-      const entry = this.#peek(ref)
-      return entry.state.seq > 0 ? summaryOf(entry) : undefined
-    },
+    conversation: async ({ tenant, conversation }) =>
+      this.#summaries(tenant).find(({ session_id }) => session_id === conversation),
     review: async (tenant, reviewId) => {
       this.#check()
-      const entry = this.#owners.get(`${tenant}/${reviewId}`)
-      const row = entry?.reviews.get(reviewId)
-      return entry && row && { ...entry.ref, record: row.body }
+      const row = this.#reviews.get(`${tenant}/${reviewId}`)
+      return row && { ...row.ref, record: row.body }
     },
     waiting: async (tenant, conversation, page) => {
-      const rows = this.#waiting(tenant, conversation)
       const keyOf = ({ due_at, id }: ReviewRow): SortKey => [due_at ?? NEVER, id]
+      const rows = this.#waiting(tenant, conversation)
       const { items, next_cursor } = sortedPage(rows, page, ['string', 'string'], keyOf, 'ascending')
       const fits = fitting(items, ({ body }) => JSON.stringify(body).length)
       const cut = paged(items, fits, ({ body }) => body.review, keyOf)
       return { items: cut.items, next_cursor: cut.next_cursor ?? next_cursor }
     },
     waitingCount: async (tenant, most) => Math.min(most, this.#waiting(tenant).length),
-    events: async (ref, { types, task, last = Infinity }) => {
-      const found = this.#peek(ref).events.filter(
-        event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
-      )
-      return found.slice(-last)
-    },
+    events: async (ref, { types, task, last = Infinity }) =>
+      this.#log(ref)
+        .events.filter(
+          event => (!types || types.includes(event.type)) && (task === undefined || taskIdOf(event) === task),
+        )
+        .slice(-last),
   }
 
-  readonly live: LiveText = {
+  readonly live: seam.LiveText = {
     write: async (ref, entry) => {
-      this.#ensure(ref).live = entry
+      this.#keep(this.#log(ref)).live = entry
       this.#hints.publish({ ...ref, kind: 'text' })
     },
-    read: async ref => this.#peek(ref).live,
+    read: async ref => this.#log(ref).live,
     clear: async ref => {
-      this.#ensure(ref).live = undefined
+      this.#log(ref).live = undefined
     },
   }
 
@@ -196,18 +186,17 @@ class MemoryStore implements Store {
   }
 
   #serve(calls: readonly Call[]): void {
-    for (const group of Map.groupBy(calls, ({ at }) => refKey(at)).values()) {
-      const [first] = group
-      if (!first) continue
-      const entry = this.#entries.get(refKey(first.at)) ?? new Entry(first.at)
-      const staged = stage(
-        group,
-        { state: entry.state, key: key => entry.keys.get(key), attempt: turn => entry.turns.get(turn)?.attempt },
-        this.#clock.nowIn(entry.ref, entry.state.updated_at),
-      )
+    for (const { ref, calls: group } of byConversation(calls)) {
+      const log = this.#logs.get(refKey(ref)) ?? emptyLog(ref)
+      const basis = {
+        state: log.state,
+        key: (key: string) => log.keys.get(key),
+        attempt: (turn: string) => this.#turns.get(turnKey(ref, turn))?.attempt,
+      }
+      const staged = stage(group, basis, this.#clock.nowIn(ref, log.state.updated_at))
       staged.rejectRefused()
       try {
-        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(entry, staged)
+        if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(log, staged)
         staged.resolve()
       } catch (error) {
         staged.reject(error)
@@ -215,97 +204,69 @@ class MemoryStore implements Store {
     }
   }
 
-  #write(entry: Entry, { before, after, commits, keys }: Staged): void {
+  #write(log: Log, { before, after, commits, keys }: Staged): void {
+    const { ref } = log
     const rows = rowsOf(before, after, commits)
-    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${entry.ref.tenant}/${id}`)
-    if (owned.some(key => (this.#owners.get(key) ?? entry) !== entry)) throw idTaken()
-    for (const key of owned) this.#owners.set(key, entry)
-    this.#entries.set(refKey(entry.ref), entry)
-    entry.state = after
-    entry.title = titleAfter(entry.title, rows.conversation)
-    entry.events.push(...eventsOf(commits))
-    for (const row of keys) entry.keys.set(row.key, row)
+    const owned = [...rows.tasks, ...rows.reviews].map(({ id }) => `${ref.tenant}/${id}`)
+    if (owned.some(key => (this.#owners.get(key) ?? log) !== log)) throw idTaken()
+    for (const key of owned) this.#owners.set(key, log)
+    this.#keep(log).state = after
+    log.title = titleAfter(log.title, rows.conversation)
+    log.events.push(...eventsOf(commits))
+    for (const row of keys) log.keys.set(row.key, row)
     for (const row of rows.turns) {
-      entry.turns.set(row.turn, { attempt: 0, until: null, serves: null, ...entry.turns.get(row.turn), ...row })
+      this.#put({ ...ref, attempt: 0, ...FREE, ...this.#turns.get(turnKey(ref, row.turn)), ...row })
     }
-    for (const row of rows.reviews) entry.reviews.set(row.id, row)
-    if (commits.length > 0) this.#hints.publish({ ...entry.ref, kind: 'log', seq: after.seq })
-  }
-
-  #isAwaited(): boolean {
-    return [...this.#entries.values()].some(({ reviews }) =>
-      [...reviews.values()].some(({ due_at }) => due_at !== null),
-    )
-  }
-
-  #timed(): { readonly review: DueReview; readonly due_at: Instant }[] {
-    return [...this.#entries.values()]
-      .flatMap(({ ref, reviews, state }) => [...reviews.values()].map(row => ({ ref, state, row })))
-      .flatMap(({ ref, state, row: { id, due_at } }) => {
-        if (due_at === null) return []
-        const ahead = this.#clock.aheadMs(ref, state.updated_at)
-        return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
-      })
-      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+    for (const row of rows.reviews) this.#reviews.set(`${ref.tenant}/${row.id}`, { ...row, ref })
+    if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
   }
 
   #isServed(need: Need): boolean {
-    return this.#turns().some(([, row]) => row.serves === need && this.#isHeld(row))
+    return [...this.#turns.values()].some(row => row.serves === need && this.#isHeld(row))
   }
 
-  #isHeld({ until }: TurnLease): boolean {
+  #isHeld({ until }: Turn): boolean {
     return until !== null && until > this.#clock.elapsed()
   }
 
   /** Changes a lease unless it was overtaken or released. Returns whether it did. */
-  #setLease({ turn, attempt, ...ref }: Lease, change: Partial<TurnLease>): boolean {
-    const { turns } = this.#peek(ref)
-    const row = turns.get(turn)
+  #setLease({ turn, attempt, ...ref }: seam.Lease, change: Partial<Turn>): boolean {
+    this.#check()
+    const row = this.#turns.get(turnKey(ref, turn))
     if (row?.attempt !== attempt || row.until === null) return false
-    turns.set(turn, { ...row, ...change })
+    this.#put({ ...row, ...change })
     return true
   }
 
-  #overtake(need: Need | null): void {
-    for (const [{ turns }, row] of this.#turns()) {
-      if (row.serves !== need) continue
-      turns.set(row.turn, { ...row, attempt: row.attempt + 1, until: null, serves: null })
-    }
-  }
-
-  #turns(): (readonly [Entry, TurnLease])[] {
-    this.#check()
-    return [...this.#entries.values()].flatMap(entry => [...entry.turns.values()].map(row => [entry, row] as const))
-  }
-
-  #summaries(tenant: string): ConversationSummary[] {
-    return this.#of(tenant)
-      .filter(({ state }) => state.seq > 0)
-      .map(summaryOf)
+  #put(row: Turn): void {
+    this.#turns.set(turnKey(row, row.turn), row)
   }
 
   #waiting(tenant: string, conversation?: string): ReviewRow[] {
+    this.#check()
     const now = this.#clock.now()
-    return this.#of(tenant)
-      .filter(({ ref }) => conversation === undefined || ref.conversation === conversation)
-      .flatMap(({ reviews }) => [...reviews.values()])
-      .filter(({ pending, due_at }) => pending && (due_at === null || due_at > now))
+    return [...this.#reviews.values()].filter(
+      ({ ref, pending, due_at }) =>
+        ref.tenant === tenant &&
+        (conversation ?? ref.conversation) === ref.conversation &&
+        pending &&
+        (due_at === null || due_at > now),
+    )
   }
 
-  #of(tenant: string): Entry[] {
+  #summaries(tenant: string): seam.ConversationSummary[] {
     this.#check()
-    return [...this.#entries.values()].filter(({ ref }) => ref.tenant === tenant)
+    return [...this.#logs.values()].filter(({ ref, state }) => ref.tenant === tenant && state.seq > 0).map(summaryOf)
   }
 
-  #peek(ref: Ref): Entry {
+  #log(ref: Ref): Log {
     this.#check()
-    return this.#entries.get(refKey(ref)) ?? new Entry(ref)
+    return this.#logs.get(refKey(ref)) ?? emptyLog(ref)
   }
 
-  #ensure(ref: Ref): Entry {
-    const entry = this.#peek(ref)
-    this.#entries.set(refKey(ref), entry)
-    return entry
+  #keep(log: Log): Log {
+    this.#logs.set(refKey(log.ref), log)
+    return log
   }
 
   #check(): void {
@@ -316,14 +277,17 @@ class MemoryStore implements Store {
 /** Sorts after every deadline. */
 const NEVER = '~'
 
-const summaryOf = ({ state, title }: Entry): ConversationSummary => ({
-  session_id: state.session_id,
-  title,
-  seq: state.seq,
-  created_at: state.created_at ?? '',
-  updated_at: state.updated_at ?? '',
-  active_at: state.active_at ?? state.created_at ?? '',
-  pinned: state.pinned,
-  archived: state.archived,
-  mark: markOf(state),
+const emptyLog = ({ tenant, conversation }: Ref): Log => ({
+  ref: { tenant, conversation },
+  state: emptyConversation(conversation),
+  title: null,
+  events: [],
+  keys: new Map(),
 })
+
+const summaryOf = ({ state, title }: Log): seam.ConversationSummary => {
+  const { session_id, seq, created_at, updated_at, active_at, pinned, archived } = state
+  const [created, updated] = [created_at ?? '', updated_at ?? '']
+  const times = { created_at: created, updated_at: updated, active_at: active_at ?? created }
+  return { session_id, title, seq, ...times, pinned, archived, mark: markOf(state) }
+}

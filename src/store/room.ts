@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { StoreError } from './store-error.ts'
+import { fileFailure } from './store-error.ts'
 
 /** Enough for a commit of any size and for the copy of a task file. */
 const ROOM_BYTES = 1 << 20
@@ -16,9 +16,8 @@ export function proveRoom(folder: string): void {
       closeSync(file)
     }
   } catch (cause) {
-    const isFull = ['ENOSPC', 'EDQUOT'].includes((cause as NodeJS.ErrnoException).code ?? '')
-    if (isFull) throw new StoreError('full', 'The disk is full; nothing was written.', { cause })
-    throw new StoreError('io', 'The database could not be read or written.', { cause })
+    const failed = 'The database could not be read or written.'
+    throw fileFailure(cause, { denied: failed, failed })
   } finally {
     rmSync(path, { force: true })
   }

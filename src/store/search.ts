@@ -40,7 +40,7 @@ export interface SearchIndex {
   load(tenant: string, documents: readonly IndexedDocument[]): Promise<readonly (Loaded | undefined)[]>
 }
 
-export interface FoundDocuments {
+interface FoundDocuments {
   readonly documents: readonly IndexedDocument[]
   /** False if indexing everything committed before the call took too long or failed. */
   readonly isComplete: boolean
@@ -52,27 +52,6 @@ export interface NewestOptions {
   readonly enough: number
   readonly after?: SortKey | undefined
 }
-
-export const kindByKind =
-  (
-    catchUp: () => Promise<boolean>,
-    newest: (
-      tenant: string,
-      kind: SearchKind,
-      terms: readonly Term[],
-      limit: number,
-      after?: SortKey,
-    ) => IndexedDocument[],
-  ): SearchIndex['newest'] =>
-  async (tenant, kinds, terms, { limit, enough, after }) => {
-    const isComplete = await catchUp()
-    const documents: IndexedDocument[] = []
-    for (const kind of kinds) {
-      if (documents.length >= enough) break
-      documents.push(...newest(tenant, kind, terms, limit, after))
-    }
-    return { documents, isComplete }
-  }
 
 export function searchIn(index: SearchIndex): Search {
   async function list<T>(

@@ -2,7 +2,7 @@ import { type Conversation, fold, stamped } from '../domain/conversation.ts'
 import { type Instant, laterThan } from '../domain/instant.ts'
 import { type Commit, commitOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
-import type { At, Committed, Decide, Once } from './store.ts'
+import { type At, type Committed, type Decide, type Once, type Ref, refKey } from './store.ts'
 
 export interface Call {
   readonly at: At
@@ -10,6 +10,16 @@ export interface Call {
   readonly resolve: (committed: Committed<unknown>) => void
   readonly reject: (error: unknown) => void
 }
+
+/** Makes a call of a commit, for a store that collects them. */
+export const called = <T>(at: At, decide: Decide<T>, add: (call: Call) => void): Promise<Committed<T>> =>
+  new Promise((resolve, reject) => add({ at, decide, resolve: resolve as Call['resolve'], reject }))
+
+export const byConversation = (calls: readonly Call[]): { readonly ref: Ref; readonly calls: readonly Call[] }[] =>
+  [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
+    const [first] = group
+    return first ? [{ ref: { tenant: first.at.tenant, conversation: first.at.conversation }, calls: group }] : []
+  })
 
 export interface KeyRow {
   readonly key: string

@@ -72,4 +72,22 @@ export class StoreError extends Error {
 export const idTaken = (): StoreError =>
   new StoreError('id_taken', 'A task or review of another conversation has this id.')
 
+export const diskFull = (cause: unknown): StoreError =>
+  new StoreError('full', 'The disk is full; nothing was written.', { cause })
+
+/** Converts a failed call of `node:fs`. */
+export function fileFailure(cause: unknown, { denied, failed }: { denied: string; failed: string }): StoreError {
+  switch ((cause as NodeJS.ErrnoException | null)?.code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return diskFull(cause)
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return new StoreError('readonly', denied, { cause })
+    default:
+      return new StoreError('io', failed, { cause })
+  }
+}
+
 export const closed = (): StoreError => new StoreError('closed', 'The store is closed.')

@@ -1,4 +1,5 @@
 import { currentTask, listed, openTasks } from '../domain/conversation.ts'
+import { answerText, isDisputed } from '../domain/dispute.ts'
 import { planIdOf } from '../domain/plan.ts'
 import { whyReopened } from '../domain/plan-checks.ts'
 import { captures, TOOLSETS } from '../domain/policy.ts'
@@ -36,13 +37,13 @@ function planPart({ state, turnId, request }: View & { readonly request?: string
   const current = currentTask(state, turnId)
   const isList = captures(state.policy)
   const line = (task: Task): string => {
-    const why = whyReopened(state, task)
+    const why = isOpen(task) ? (answerText(task) ?? whyReopened(state, task)) : undefined
     return `${lineOf(task, vocabulary)}${why === undefined ? '' : ` (open again: ${inLine(why)})`}`
   }
   const settled = plan.filter(task => !isOpen(task))
   const waiting = plan.filter(task => isOpen(task) && task.id !== current?.id)
   const ended = settled.slice(-MAX_DONE).map(task => {
-    const word = vocabulary.words?.[task.status] ?? task.status
+    const word = isDisputed(task) ? 'disputed, waits for the user' : (vocabulary.words?.[task.status] ?? task.status)
     return `${line(task)} (${word}${task.outcome ? `: ${cut(inLine(task.outcome), MAX_OUTCOME)}` : ''})`
   })
   return [

@@ -3,10 +3,16 @@ import { say } from '../domain/say.ts'
 import type { Tool, Toolset } from './toolset.ts'
 
 /** A refusal in the toolset's words, with an example if the form was wrong. */
-export function explain(refusal: Refusal, { vocabulary }: Toolset, tool?: Pick<Tool, 'at' | 'example'>): string {
+export function explain(
+  refusal: Refusal,
+  { vocabulary }: Toolset,
+  tool?: Pick<Tool, 'at' | 'example' | 'disputing'>,
+): string {
   const at = tool?.at ?? ((_: number, field: string) => field)
   const sentence = say(refusal, { ...vocabulary, at })
-  return tool && FORM_ERRORS.has(refusal.code) ? `${sentence} Send ${tool.example}` : sentence
+  if (!tool || !FORM_ERRORS.has(refusal.code)) return sentence
+  const isDispute = refusal.is('outcome_required') && refusal.data.to === 'disputed'
+  return `${sentence} Send ${isDispute ? tool.disputing : tool.example}`
 }
 
 const FORM_ERRORS: ReadonlySet<RefusalCode> = new Set<RefusalCode>([

@@ -131,7 +131,7 @@ describe('runsheet: update', () => {
       [{ id: 1.5, outcome: 'x' }, 'id must be a whole number, got 1.5.'],
       [{ outcome: 'x' }, 'id must be a whole number, got nothing.'],
       [{ id: 1, outcome: 7 }, 'outcome must be a string, got 7.'],
-      [{ id: 1, status: 'completed' }, 'status must be one of: done, blocked, cancelled, doing, todo.'],
+      [{ id: 1, status: 'completed' }, 'status must be one of: done, blocked, disputed, cancelled, doing, todo.'],
       [{ id: 1, outcome: 'x'.repeat(8_001) }, 'outcome must be at most 8000 characters, got 8001.'],
     ),
   )('[TS4] $error: refused', async ({ input, error }) => {

@@ -3,6 +3,7 @@ import { planIdOf } from '../domain/plan.ts'
 import * as z from 'zod'
 import { describeCheck } from '../domain/check-label.ts'
 import { listed } from '../domain/conversation.ts'
+import { answerText, isDisputed, unheardAnswers } from '../domain/dispute.ts'
 import type { Json } from '../domain/event.ts'
 import type { Changes, ConfirmedTask } from '../domain/review.ts'
 import { BLANK, type Row } from '../domain/row.ts'
@@ -24,10 +25,15 @@ const WORD = Object.fromEntries(Object.entries(STATUS).map(([word, status]) => [
 
 const planned = z.object({ title: z.string(), done_when: z.string().optional() })
 
-const STATUSES = Object.keys(STATUS) as ['done', 'blocked', 'cancelled', 'doing', 'todo']
+const STATUSES = ['done', 'blocked', 'disputed', 'cancelled', 'doing', 'todo'] as const
 
 /** Every answer says what is next and what remains. */
-const ONWARD = { next: z.string().nullable(), remaining: z.int() }
+const ONWARD = {
+  next: z.string().nullable(),
+  remaining: z.int(),
+  /** A person's answers to disputes since the last answer of a tool. */
+  disputes: z.array(z.string()).optional(),
+}
 
 /** Our own toolset: few tools, short ids, short answers. */
 export const runsheet: Toolset = {
@@ -56,18 +62,24 @@ export const runsheet: Toolset = {
     }),
     tool({
       name: 'update',
-      description: 'Settle a task with its outcome, or set its status.',
+      description:
+        'Settle a task with its outcome, or set its status. If a check contradicts the task or cannot pass, dispute it; never work around it.',
       input: z.object({
         id: z.int(),
         outcome: z.string().optional(),
         status: z.enum(STATUSES).optional().describe('default done'),
       }),
       example: '{"id":1,"outcome":"…"}',
+      disputing: '{"id":1,"status":"disputed","outcome":"…"}',
       isForExisting: true,
       output: z.object(ONWARD),
       repeats: true,
       edit: (_, { id, outcome, status = 'done' }) => ({
-        change: [{ task: id, fields: { status: STATUS[status], outcome } }],
+        change: [
+          status === 'disputed'
+            ? { task: id, fields: { outcome }, disputes: true }
+            : { task: id, fields: { status: STATUS[status], outcome } },
+        ],
       }),
       answer: onward,
     }),
@@ -155,14 +167,20 @@ function created(view: View, tasks: readonly Task[]): JsonObject {
 
 function onward(view: View): JsonObject {
   const next = nextIn(view)
-  return { next: next ? `${next.number} ${next.title}` : null, remaining: remainingIn(view) }
+  const disputes = unheardAnswers(view.state).map(task => `${task.number} ${task.title}: ${answerText(task)}`)
+  return {
+    next: next ? `${next.number} ${next.title}` : null,
+    remaining: remainingIn(view),
+    ...(disputes.length > 0 ? { disputes } : {}),
+  }
 }
 
-function row({ number, title, status, criteria, outcome }: Task): JsonObject {
+function row(task: Task): JsonObject {
+  const { number, title, status, criteria, outcome } = task
   return {
     id: number,
     title,
-    status: WORD[status],
+    status: isDisputed(task) ? 'disputed' : WORD[status],
     ...(criteria === '' ? {} : { done_when: criteria }),
     ...(outcome === undefined ? {} : { outcome }),
   }

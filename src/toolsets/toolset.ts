@@ -34,6 +34,8 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly input: S
   /** The right form in one line, shown in refusals. */
   readonly example: string
+  /** The right form of a dispute. */
+  readonly disputing?: string
   /** Input and example with a `check` per new task, for turns that have a workspace. */
   readonly checked?: { readonly input: z.ZodType; readonly example: string }
   /** For agents elsewhere only; in our own turns the answer in text does the same. */
@@ -88,7 +90,10 @@ export interface Toolset {
 const review = z.looseObject({ review_id: z.string(), confirmed: z.boolean() })
 
 export const check = z.string().optional().describe('a command that fails until it is done, e.g. npm test')
-export const scope = z.array(z.string()).optional().describe('globs of files it may change, e.g. src/auth/**')
+export const scope = z
+  .array(z.string())
+  .optional()
+  .describe('globs of the files it changes, e.g. src/auth/**; other changes wait for the user')
 
 /** The toolset for turns that have a workspace: its planning tool takes checks. */
 export function withChecks(toolset: Toolset): Toolset {

@@ -191,13 +191,16 @@ export class WebhookSender {
     onOutcome?.(told.type, failure ? (isLast ? 'given_up' : 'failed') : 'delivered')
   }
 
-  /** False if the notice is too old or its review is settled. An unreadable conversation counts as true. */
+  /** False if the notice is too old, or its review or dispute is over. An unreadable conversation counts as true. */
   async #isWorthIt({ tenant, conversation }: TakenNotice, event: StoredEvent): Promise<boolean> {
     const { door } = this.#options
     if (Date.parse(await door.now()) - Date.parse(event.timestamp) > MAX_AGE_MS) return false
-    if (event.type !== 'task_create_review_required') return true
+    if (event.type === 'turn_finished') return true
     const state = await door.read({ tenant, conversation }).catch(() => undefined)
-    return state === undefined || state.reviews.get(event.data.review_id)?.status === 'pending'
+    if (state === undefined) return true
+    if (event.type === 'task_create_review_required')
+      return state.reviews.get(event.data.review_id)?.status === 'pending'
+    return event.type !== 'task_changed' || state.disputed.includes(event.data.task.id)
   }
 
   async #send(id: string, body: string): Promise<WebhookFailure | undefined> {

@@ -247,8 +247,8 @@ describe('restore', () => {
     await done('restore', 'b.db', '--data', data, '--force')
     await expect(beside.commit(refOf('c1'), run(add('t1', 'of nobody')))).rejects.toMatchObject({ code: 'replaced' })
     await beside.close()
-    // The head file is that of the restored database, not of the one that was set aside.
-    expect(readdirSync(data).filter(name => name.includes('-head'))).toEqual(['runsheet.db-head'])
+    // That of the database that was set aside went with it.
+    expect(readdirSync(data).filter(name => name.includes('-head'))).toEqual([])
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
   })
 
@@ -289,9 +289,9 @@ describe('restore', () => {
       ['live.db', /-wal beside it/],
       [changed('foreign.db', 'PRAGMA application_id = 7'), /no backup of Runsheet/],
       [changed('newer.db', 'PRAGMA user_version = 999'), /newer Runsheet/],
-      [changed('gap.db', 'DELETE FROM events WHERE seq = 2'), /events are missing in 2 conversations/],
+      [changed('gap.db', 'DELETE FROM events WHERE seq = 2'), /event 2 of local\/c1 is missing/],
       [changed('title.db', "UPDATE conversations SET title = 'x'"), /c1: its row differs from its log \(title\)/],
-      [changed('event.db', 'UPDATE events SET data = data || 1'), /event 1 of local\/c1 does not have its checksum/],
+      [changed('event.db', 'UPDATE events SET data = data || 1'), /event 1 of local\/c1 does not fit its chain/],
       [
         changed(
           'outside.db',

@@ -94,7 +94,7 @@ describe('flushes, counted', () => {
     expect(flushes).toBeLessThan(acks / 4)
   })
 
-  it('[SQ21] leases are not flushed; the next commit flushes them', async ({ skip }) => {
+  it('[SQ14] leases are not flushed; the next commit flushes them', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const log = join(folder, 'trace')
     const wrap = ['strace', '-f', '-y', '-o', log, '-e', 'trace=fsync,fdatasync,write,pwrite64', '-s', '16']

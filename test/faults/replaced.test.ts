@@ -7,15 +7,12 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   symlinkSync,
-  truncateSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Client, createClient } from '../../src/client/client.ts'
-import { add, note, openTurn, run } from '../store/contract.ts'
+import { add, openTurn, run } from '../store/contract.ts'
 import { openFileStore } from '../../src/store/json/store.ts'
 import { openSqliteStore, type SqliteFaultPoint } from '../../src/store/sqlite/store.ts'
 import { type Child, CLI, inLongRun, runCli } from '../support/children.ts'
@@ -199,29 +196,10 @@ describe('another process on the folder', () => {
       .poll(host.stderr, { timeout: 10_000 })
       .toContain(`runsheet: runsheet.db: ${DELETED} (runsheet.db is gone)\n`)
   })
-
-  it('[SQ14] does not open a database whose -wal or -shm was deleted until the server that has it open stops', async () => {
-    const refused = async (suffix: string): Promise<void> => {
-      const folder = join(scratch, suffix)
-      const file = join(folder, 'runsheet.db')
-      const server = await serve('sqlite', folder)
-      await addTask(server, 'before')
-      rmSync(file + suffix)
-      await expect(openSqliteStore({ path: file })).rejects.toMatchObject({
-        code: 'busy',
-        message: expect.stringMatching(/-wal or -shm was deleted while another process has the database open/),
-      })
-      await server.stop()
-      const store = await openSqliteStore({ path: file })
-      ends.push(() => store.close())
-      expect((await store.load(ref)).tasks.size).toBe(1)
-    }
-    await Promise.all(['-wal', '-shm'].map(refused))
-  })
 })
 
 describe('a database', () => {
-  it.each(['begun', 'written', 'committed'] as const)(
+  it.each(['begun', 'written'] as const)(
     '[SQ11] that is deleted when a commit is %s: the call is not acknowledged',
     async at => {
       let point: SqliteFaultPoint | undefined
@@ -253,49 +231,6 @@ describe('a database', () => {
     await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
     renameSync(join(scratch, 'elsewhere'), data)
     await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject({ code: 'replaced' })
-  })
-
-  it.each<[string, () => unknown]>([
-    ['a smaller file', () => truncateSync(path, 8_192)],
-    ['a larger file', () => filled(join(scratch, 'other'), 'x'.repeat(300), 500).then(copied)],
-    ['nothing', () => truncateSync(path, 0)],
-  ])('[SQ12] that is overwritten in place by %s refuses reads as well', async (_, overwrite) => {
-    const store = await openSqliteStore({ path })
-    ends.push(() => store.close())
-    await store.commit(ref, run(openTurn('t1')))
-    await overwrite()
-    const refused = { code: 'replaced', message: expect.stringMatching(/^The database file was overwritten\./) }
-    await expect(store.due(1)).rejects.toMatchObject(refused)
-    await expect(store.commit(ref, run(add('t1', 'a')))).rejects.toMatchObject(refused)
-    await expect(store.load(ref)).rejects.toMatchObject(refused)
-    await expect(store.eventsAfter(ref, 0, 10)).rejects.toMatchObject(refused)
-  })
-
-  it('[SQ12] grows by its own checkpoints and those of another process without alarm, and shrinks by a VACUUM', async () => {
-    const store = await openSqliteStore({ path })
-    const other = await openSqliteStore({ path })
-    ends.push(
-      () => store.close(),
-      () => other.close(),
-    )
-    await store.commit(ref, run(openTurn('t1')))
-    const checkpoint = (): void => withDatabase(db => db.exec('PRAGMA wal_checkpoint(TRUNCATE)'))
-    const { size } = statSync(path)
-    for (const writer of [store, other]) {
-      for (let times = 0; times < 20; times += 1) {
-        await writer.commit(ref, () => ({ events: [note('x'.repeat(20_000))], value: null }))
-      }
-      checkpoint()
-      await store.due(1)
-      await other.due(1)
-    }
-    const grown = statSync(path).size
-    expect(grown).toBeGreaterThan(size)
-    withDatabase(db => db.exec("UPDATE events SET data = '{}' WHERE length(data) > 10000; VACUUM"))
-    checkpoint()
-    expect(statSync(path).size).toBeLessThan(grown)
-    await store.due(1)
-    await other.due(1)
   })
 })
 
@@ -379,13 +314,4 @@ async function filled(folder: string, title: string, tasks = 1): Promise<void> {
     await store.commit(ref, run(add('t1', ...Array.from({ length: Math.min(left, 20) }, () => title))))
   }
   await store.close()
-}
-
-/** Writes the other database into the open file, as `cp` does. */
-const copied = (): void => copyFileSync(join(scratch, 'other', 'runsheet.db'), path)
-
-function withDatabase(work: (db: DatabaseSync) => void): void {
-  const db = new DatabaseSync(path)
-  work(db)
-  db.close()
 }

@@ -116,7 +116,7 @@ describe('damaged files', () => {
       await expect(openSqliteStore({ path: copy.path })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'corrupt',
-        message: expect.stringMatching(/runsheet recover|Put it back/),
+        message: expect.stringMatching(/is damaged and was left untouched|Put it back/),
       })
       expect(sums()).toEqual(before)
     }
@@ -150,23 +150,10 @@ describe('the head file', () => {
         return Number(id.get(names[index] ?? '', newest)?.['id'])
       })
       db.close()
-      expect(readHead(at)?.written.events).toBeGreaterThanOrEqual(Math.max(...acked))
+      expect(readHead(at)?.id).toBeGreaterThanOrEqual(Math.max(...acked))
       rmSync(folder, { recursive: true })
     }
   }, 600_000)
-
-  it('[SQ15] of a template: one that is missing is noticed', async () => {
-    const { folder, path } = copyOf(closed.folder)
-    const store = await openSqliteStore({ path })
-    const [template] = await store.templates.list('local')
-    await store.templates.put('local', { name: 'again', tasks: template?.tasks ?? [] })
-    await store.close()
-    copyFileSync(inScene(closed), path)
-    await expect(openSqliteStore({ path })).rejects.toMatchObject({
-      detail: expect.stringMatching(/templates are missing/),
-    })
-    rmSync(folder, { recursive: true })
-  })
 })
 
 describe('the WAL', () => {

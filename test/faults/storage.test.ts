@@ -255,7 +255,7 @@ function overwrite(path: string): void {
   const db = new DatabaseSync(path, { timeout: 5_000 })
   // Who has it open forgets the pages that it has read when another connection writes.
   db.exec(
-    `INSERT INTO keys (tenant, conversation, key, body_hash, value, sum) VALUES ('', '', 'another', '', '', 0); PRAGMA wal_checkpoint(TRUNCATE)`,
+    `INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES ('', '', 'another', '', ''); PRAGMA wal_checkpoint(TRUNCATE)`,
   )
   const { size } = statSync(path)
   const file = openSync(path, 'r+')

@@ -12,6 +12,8 @@ export interface Work {
   readonly tasks: readonly { readonly title: string; readonly check?: string }[]
   /** Calls of the host's own tools before a task is claimed; `attempt` counts its claims from 0. */
   readonly before?: (task: string, attempt: number) => readonly OwnCall[]
+  /** Why it disputes a task instead of claiming it. */
+  readonly disputes?: (task: string, attempt: number) => string | undefined
   /** After how many settled tasks it stops, with the rest open. */
   readonly stopsAfter?: number
   /** Goes on when the gate sends it back (default), or stops again. */
@@ -19,7 +21,8 @@ export interface Work {
 }
 
 /** An agent that proposes a plan, waits for the person, works through it and answers. */
-export function worker({ tasks, before = () => [], stopsAfter = Infinity, heedsGate = true }: Work): ModelScript {
+export function worker(work: Work): ModelScript {
+  const { tasks, before = () => [], disputes = () => undefined, stopsAfter = Infinity, heedsGate = true } = work
   return request => {
     const ours = request.results.filter(isOurs)
     const last = ours.at(-1)
@@ -37,7 +40,10 @@ export function worker({ tasks, before = () => [], stopsAfter = Infinity, heedsG
     if (!isHeld && settled.size >= stopsAfter) return { text: `STOPPED EARLY: ${remaining} open` }
     const attempt = updates(ours).filter(update => update.id === id).length
     const own = before(title, attempt)[callsSince(request, last)]
-    return own ? { call: own } : call(request, 'update', { id, outcome: `Did number ${number}.` })
+    if (own) return { call: own }
+    const why = disputes(title, attempt)
+    if (why !== undefined) return call(request, 'update', { id, status: 'disputed', outcome: why })
+    return call(request, 'update', { id, outcome: `Did number ${number}.` })
   }
 }
 

@@ -11,7 +11,7 @@ export const GREETING = {
   tasks: [{ title: 'Write greeting.mjs', check: 'node check.mjs' }, { title: 'Mention it in the README' }],
 } as const
 
-const FILES = {
+export const FILES = {
   'check.mjs': "import { greeting } from './greeting.mjs'\nif (greeting('Ann') !== 'Hello, Ann!') process.exit(1)\n",
   'greeting.mjs': 'export const greeting = name => `Hello, ${name}!`\n',
 }

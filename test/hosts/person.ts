@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/client.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
-import type { TaskView } from '../../src/domain/wire.ts'
+import type { TaskView, WaitingDispute } from '../../src/domain/wire.ts'
+import { openBrowser } from '../support/browser.ts'
 
 const POLL_MS = 100
 
@@ -39,6 +40,32 @@ export class Person {
         return review
       }
       await delay(POLL_MS, undefined, { signal })
+    }
+  }
+
+  /** The task that an agent disputes first. */
+  async dispute(signal: AbortSignal): Promise<WaitingDispute> {
+    for (;;) {
+      const [dispute] = (await this.client.pendingReviews(undefined, { approvals: true })).disputes ?? []
+      if (dispute) return dispute
+      await delay(POLL_MS, undefined, { signal })
+    }
+  }
+
+  /** Answers a dispute on the page: rewrites the check of a step. */
+  async changesCheck(session: string, title: string, from: string, to: string): Promise<void> {
+    const { code } = await this.client.loginCode()
+    const browser = await openBrowser()
+    try {
+      const page = await browser.newPage()
+      await page.goto(`${this.server?.local ?? ''}?chat=${session}#code=${code}`)
+      await page.getByRole('button', { name: `Change the check: ${title}` }).click()
+      await page.getByRole('button', { name: `Edit: ${from}` }).click()
+      await page.getByRole('textbox', { name: `Edit: ${from}` }).fill(to)
+      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name: `Edit: ${to}` }).waitFor()
+    } finally {
+      await browser.close()
     }
   }
 

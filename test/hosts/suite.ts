@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { DIGEST_MARK } from '../../src/domain/host-marks.ts'
 import { talker, worker } from './agent.ts'
 import type { Driver } from './drivers/driver.ts'
-import { GREETING, isProven, scriptGreeting } from './greeting.ts'
+import { FILES, GREETING, isProven, scriptGreeting } from './greeting.ts'
 import { isDone, sceneOf } from './opened.ts'
 import { outline } from './person.ts'
 import type { HostScene } from './scene.ts'
@@ -23,6 +23,13 @@ const PROMPT = 'Make the May report.'
 /** Longer than a machine takes to answer a form. */
 const LOOK_MS = 3_000
 const SLOW_MS = 75_000
+const DISPUTE_MS = 60_000
+
+/** Against the title of the greeting, and for it. */
+const CHECKS = {
+  wrong: FILES['check.mjs'].replace('Hello', 'Hi'),
+  right: FILES['check.mjs'],
+}
 
 /** What holds in every host, with the settings that `runsheet setup` makes. */
 export function hostSuite(host: Driver): void {
@@ -218,6 +225,38 @@ export function hostSuite(host: Driver): void {
       await scene.person.confirm(review)
       expect((await run.ended).code).toBe(0)
       await isProven(scene)
+    })
+
+    it('[DS8] an agent disputes a check that contradicts its task, the person changes it, and the receipt tells it', async () => {
+      const scene = await opened()
+      scene.write('check.mjs', CHECKS.wrong)
+      scene.write('right.mjs', CHECKS.right)
+      const written = host.write(join(scene.project, 'greeting.mjs'), FILES['greeting.mjs'])
+      const waits = host.shell('until [ -e answered ]; do sleep 0.1; done')
+      const before = (title: string, attempt: number) =>
+        title.startsWith('Mention') ? [waits] : attempt === 0 ? [written] : []
+      const disputes = (title: string, attempt: number) =>
+        title.startsWith('Write') && attempt === 1 ? 'check.mjs wants Hi, the task says Hello' : undefined
+      scene.model.script = worker({ tasks: GREETING.tasks, before, disputes })
+      await scene.start('git', ['init', '--quiet']).ended
+      await scene.setup()
+      const run = scene.run(GREETING.prompt)
+      await scene.person.confirm(await scene.review(run))
+      const { client } = scene.person
+      const { session_id, title } = await scene.person.dispute(AbortSignal.timeout(DISPUTE_MS))
+      expect(title).toBe('Write greeting.mjs')
+      const { tasks } = await client.tasks(session_id)
+      expect(tasks.map(({ status }) => status)).toEqual(['blocked', 'in_progress'])
+      await scene.person.changesCheck(session_id, title, 'node check.mjs', 'node right.mjs')
+      scene.write('answered', '')
+      expect((await run.ended).code).toBe(0)
+      await isDone(scene, ['1 Write greeting.mjs', '2 Mention it in the README'])
+      expect(scene.model.asked.map(({ request }) => JSON.stringify(request.results)).join()).toContain(
+        'a person changed it after the dispute',
+      )
+      const receipt = await scene.runsheet('receipt', '--data', scene.data, '--session', session_id)
+      expect(receipt).toMatch(/^- Disputed by .*website, .*: check\.mjs wants Hi, the task says Hello$/m)
+      expect(receipt).toMatch(/^ {2}- what it asks for was changed by a person \(page/m)
     })
 
     it('[HO20] a colleague without runsheet can work with the host in the project', async () => {

@@ -155,6 +155,7 @@ describe("an agent's token", () => {
     'POST /api/sessions/:session_id/tasks',
     'PATCH /api/sessions/:session_id/tasks/:task_id',
     'DELETE /api/sessions/:session_id/tasks/:task_id',
+    'POST /api/sessions/:session_id/tasks/:task_id/insist',
     'POST /api/sessions/:session_id/tasks/:task_id/undo',
     'POST /api/sessions/:session_id/tasks/:task_id/checks/:check_id/run',
     'POST /api/sessions/:session_id/tasks/:task_id/checks/:check_id/stop',

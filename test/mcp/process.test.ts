@@ -384,7 +384,7 @@ describe('runsheet mcp', () => {
     mkdirSync(work)
     for (const name of ['one', 'two']) {
       mkdirSync(join(scratch, name))
-      writeFileSync(join(scratch, name, 'prog'), `#!/bin/sh\necho ${name}\ntest -s sum.txt\n`, { mode: 0o755 })
+      writeFileSync(join(scratch, name, 'prog'), `#!/bin/sh\necho ${name}\ntest -s src/sum.txt\n`, { mode: 0o755 })
     }
     const env = (name: string): Record<string, string> => ({
       XDG_CONFIG_HOME: join(scratch, 'config'),
@@ -398,7 +398,8 @@ describe('runsheet mcp', () => {
     const { review_id } = await waiting(person)
     await person.decide(review_id, { action: 'confirm', tasks: [{ draft_index: 0, check: 'prog' }] })
     await planned
-    writeFileSync(join(work, 'sum.txt'), '3')
+    mkdirSync(join(work, 'src'))
+    writeFileSync(join(work, 'src/sum.txt'), '3')
     await host.call('update', { id: 1, outcome: 'It is in sum.txt.' })
     const { tasks } = await person.tasks('s1')
     expect(tasks).toMatchObject([

@@ -109,7 +109,14 @@ const CHECKS = [
   { kind: 'command', run: ['npm', 'test'], cwd: 'app', exit: 1, contains: 'ok', timeout_ms: 5_000 },
   { kind: 'file', path: 'a.txt', contains: 'x', id: 'an-id', hash: 'a-hash' },
   { kind: 'unchanged', paths: ['src/**'] },
-  { kind: 'person', ask: 'Is it done?', approved: true, state: 'waiting', baseline: 'not_run', changes: ['a'] },
+  {
+    kind: 'person',
+    ask: 'Is it done?',
+    approved: true,
+    state: 'waiting',
+    baseline: 'not_run',
+    changes: [{ path: 'a', is: 'outside' }],
+  },
 ]
 
 /** Values of every type; each field accepts some of them. */
@@ -213,13 +220,14 @@ const STORELESS: ReadonlySet<string> = new Set([
   '/api/tools/rules',
 ])
 
-/** A task of the conversation `work`; a pending review, a queued message and a call that waits in conversations of their own. */
+/** Two tasks of the conversation `work`, the second disputed; a pending review, a queued message and a call that waits in conversations of their own. */
 interface World {
   readonly guarded: string
   readonly approval: string
   readonly steered: string
   readonly message: string
   readonly task: string
+  readonly disputed: string
   readonly check: string
   readonly settings: string
   readonly version: number
@@ -253,6 +261,7 @@ export function badInput(store: StoreKind): void {
       version: 0,
       settings: '',
       ...(await newTask()),
+      ...(await newDispute()),
       ...(await newReview()),
       ...(await newMessage()),
       ...(await newApproval()),
@@ -266,6 +275,13 @@ export function badInput(store: StoreKind): void {
     const checks = [{ kind: 'person', ask: 'Is it done?' } as const]
     const { task } = await at.person.addTask('work', { title: 'Two', checks })
     return { task: task.id, check: task.checks?.[0]?.id ?? '' }
+  }
+
+  async function newDispute(): Promise<Pick<World, 'disputed'>> {
+    const { task } = await at.person.addTask('work', { title: 'Three' })
+    const update = { id: task.number, status: 'disputed', outcome: 'Why' }
+    await at.agent.call('runsheet', 'update', { session_id: 'work', turn_id: 't', arguments: update })
+    return { disputed: task.id }
   }
 
   async function newReview(): Promise<Pick<World, 'review'>> {
@@ -307,6 +323,7 @@ export function badInput(store: StoreKind): void {
   /** Replaces what an accepted request may have used up. */
   async function renew({ path }: Route): Promise<void> {
     if (path.includes(':task_id')) world = { ...world, ...(await newTask()) }
+    if (path.endsWith('/insist')) world = { ...world, ...(await newDispute()) }
     if (path.includes(':review_id')) world = { ...world, ...(await newReview()) }
     if (path.includes('/messages')) world = { ...world, ...(await newMessage()) }
     if (path.includes('/approvals/')) world = { ...world, ...(await newApproval()) }
@@ -332,7 +349,7 @@ export function badInput(store: StoreKind): void {
     const params: Record<string, string> = {
       session_id: sessionFor(path),
       turn_id: 't',
-      task_id: world.task,
+      task_id: path.endsWith('/insist') ? world.disputed : world.task,
       check_id: world.check,
       review_id: world.review,
       message_id: world.message,
@@ -374,6 +391,7 @@ export function badInput(store: StoreKind): void {
       'PATCH /api/sessions/:session_id/messages/:message_id': { text: 'And this' },
       'POST /api/sessions/:session_id/tasks': { ...fields, status: 'pending' },
       'PATCH /api/sessions/:session_id/tasks/:task_id': { ...fields, status: 'blocked', outcome: 'o' },
+      'POST /api/sessions/:session_id/tasks/:task_id/insist': { comment: 'c' },
       'POST /api/sessions/:session_id/tasks/:task_id/undo': { version: world.version },
       'POST /api/sessions/:session_id/tasks/:task_id/changes/accept': { paths: ['package.json'] },
       'POST /api/sessions/:session_id/evidence': {
@@ -467,7 +485,9 @@ export function badInput(store: StoreKind): void {
     for (const route of WITH_BODY) {
       expect(fine(route).body, nameOf(route)).toBeDefined()
       const { status } = await asked(route)
-      expect([nameOf(route), status < 300 || [401, 501].includes(status)]).toEqual([nameOf(route), true])
+      // No changes wait to be accepted.
+      const fits = nameOf(route).endsWith('/changes/accept') ? [422] : [401, 501]
+      expect([nameOf(route), status < 300 || fits.includes(status)]).toEqual([nameOf(route), true])
     }
   })
 

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { freeze } from '../../src/domain/snapshot.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
+import { verifyDatabase } from '../../src/store/sqlite/verify.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import { LOCAL_TENANT } from '../../src/store/store.ts'
 import { wholeLog } from './ledger.ts'
@@ -50,7 +51,7 @@ export function treesIn(path: string): string[] {
   return rows.map(row => String(row['name']))
 }
 
-export function flipAt(file: string, at: number, bit: number): void {
+function flipAt(file: string, at: number, bit: number): void {
   const handle = openSync(file, 'r+')
   try {
     const byte = Buffer.alloc(1)
@@ -97,14 +98,13 @@ export async function contentOf(store: SqliteStore): Promise<Content> {
       content[`review ${review_id}`] = JSON.stringify(await store.queries.review(LOCAL_TENANT, review_id))
     }
   }
-  content['templates'] = JSON.stringify(await store.templates.list(LOCAL_TENANT))
   return content
 }
 
-/** What becomes of damage: noticed when opening or when reading, harmless, or a silent change. */
+/** What becomes of damage: noticed when opening, when reading or by `verify`, harmless, or a silent change. */
 export type Outcome = 'refused' | 'noticed' | 'intact' | 'silent'
 
-/** Opens the database and reads all of it. */
+/** Opens the database and reads all of it. What is beside the log and changed must be found by `verify`. */
 export async function outcomeOf(path: string, expected: Content): Promise<{ outcome: Outcome; detail: string }> {
   let store: SqliteStore | undefined
   try {
@@ -113,11 +113,21 @@ export async function outcomeOf(path: string, expected: Content): Promise<{ outc
     const changed = [...new Set([...Object.keys(expected), ...Object.keys(content)])].filter(
       name => content[name] !== expected[name],
     )
-    return { outcome: changed.length > 0 ? 'silent' : 'intact', detail: changed.join(', ') }
+    if (changed.length === 0) return { outcome: 'intact', detail: '' }
+    const isOfLog = changed.some(name => /^(?:log|state|created) /.test(name))
+    const found = isOfLog ? [] : await verified(path)
+    return { outcome: found.length > 0 ? 'noticed' : 'silent', detail: changed.join(', ') }
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'corrupt') throw error
     return { outcome: store ? 'noticed' : 'refused', detail: `${error.message} (${error.detail ?? ''})` }
   } finally {
     await store?.close().catch(() => {})
   }
+}
+
+/** All that `verify` finds in a database. */
+export async function verified(path: string): Promise<string[]> {
+  const found: string[] = []
+  for await (const difference of verifyDatabase(path)) found.push(difference)
+  return found
 }

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { runWriter } from './children.ts'
 import { scratchFolder } from './scratch.ts'
 
-/** The folder of a database that ended cleanly, with a plan, a review and a template. */
+/** The folder of a database that ended cleanly, with a plan and a review. */
 export async function closedDatabase(): Promise<string> {
   const folder = scratchFolder()
   const store = await openSqliteStore({ path: join(folder, 'runsheet.db') })
@@ -18,15 +18,6 @@ export async function closedDatabase(): Promise<string> {
     at,
     run(startTurn('t2', { review: true, review_timeout_ms: null }), propose('t2', 'rev-1', 'Bake', 'Sing')),
   )
-  const row = {
-    title: 'Buy the cake',
-    details: '',
-    criteria: '',
-    priority: 'medium',
-    status: 'todo',
-    tags: [],
-  } as const
-  await store.templates.put('local', { name: 'party', tasks: [row] })
   // Indexes it.
   await store.search.tasks('local', 'task', { limit: 1 })
   await store.close()
@@ -34,7 +25,7 @@ export async function closedDatabase(): Promise<string> {
 }
 
 /** Writes to the conversation `killed` and dies when that many commits are noted, so that all of them count. */
-export async function killedWriter(folder: string, commits: number, bulk?: number): Promise<string> {
+export async function killedWriter(folder: string, commits: number): Promise<string> {
   const order = {
     store: 'sqlite',
     at: join(folder, 'runsheet.db'),
@@ -43,13 +34,13 @@ export async function killedWriter(folder: string, commits: number, bulk?: numbe
     to: 1_000_000,
   } as const
   const dieAt = { point: 'noted', nth: commits }
-  await runWriter({ ...order, dieAt, ...(bulk === undefined ? {} : { bulk }) }).ended
+  await runWriter({ ...order, dieAt }).ended
   return folder
 }
 
 /**
  * The folder of a database whose tables and indexes have several pages, all of them in the file: written, checked by a start,
- * then left by a process that was killed. With pending reviews and templates, some of which were changed and deleted.
+ * then left by a process that was killed. With pending reviews.
  */
 export async function indexedDatabase(): Promise<string> {
   const folder = scratchFolder()
@@ -70,12 +61,6 @@ export async function indexedDatabase(): Promise<string> {
       ),
     )
   }
-  const task = { details: 'x'.repeat(150), criteria: '', priority: 'medium', status: 'todo', tags: [] } as const
-  const put = (name: string, title: string): Promise<void> =>
-    store.templates.put('local', { name, tasks: [{ ...task, title }] })
-  for (let index = 10; index < 90; index += 1) await put(`template-${index}`, 'old')
-  for (let index = 10; index < 60; index += 1) await store.templates.delete('local', `template-${index}`)
-  for (let index = 60; index < 90; index += 1) await put(`template-${index}`, 'new')
   await store.close()
   await killedWriter(folder, 20)
   const db = new DatabaseSync(path)

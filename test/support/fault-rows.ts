@@ -73,10 +73,9 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'MCP sessions that are opened and abandoned': ['test/mcp/long-waits.test.ts'],
   'a model or provider that fails, stalls, loops or talks nonsense': ['test/turn/provider-faults.test.ts'],
   'a worker that cheats': ['test/turn/truth.test.ts'],
-  'a -wal or -shm that is cut off under a server': ['test/faults/cut-off.test.ts'],
+  'a -shm that is cut off under a server': ['test/faults/cut-off.test.ts'],
   'a process that closes its store and ends (postgres)': ['test/faults/postgres.test.ts'],
   'one flipped bit in a file of SQLite': ['test/faults/sqlite-damage.test.ts'],
   'files of SQLite that are cut, missing or of another time': ['test/faults/sqlite-damage.test.ts'],
   'damaged indexes and rows of SQLite': ['test/faults/sqlite-index-damage.test.ts'],
-  'what can be read of a damaged database, recovered': ['test/faults/sqlite-recover.test.ts'],
 }

@@ -6,6 +6,7 @@ import { listed } from '../../src/domain/conversation.ts'
 import type { StoredEvent } from '../../src/domain/event.ts'
 import type { SomeFields } from '../../src/domain/fields.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
+import type { Task } from '../../src/domain/task.ts'
 import { plainMaker } from '../../src/door/checks.ts'
 import { type Door, openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
@@ -73,6 +74,15 @@ export class Agent {
     await this.#door.run(this.#at, { type: 'edit_tasks', by: 'model', turn_id: 'plan_1', change })
   }
 
+  async disputes(task: number, outcome: string): Promise<void> {
+    const change = [{ task, fields: { outcome }, disputes: true }] as const
+    await this.#door.run(this.#at, { type: 'edit_tasks', by: 'model', turn_id: 'plan_1', change })
+  }
+
+  async tasks(): Promise<readonly Task[]> {
+    return listed(await this.#door.read(this.#at))
+  }
+
   resolution(): Promise<readonly StoredEvent[]> {
     return this.#door.conversations.events(this.#at, { types: ['task_create_review_resolved'] })
   }
@@ -82,7 +92,7 @@ export class Agent {
   }
 
   async titles(): Promise<string[]> {
-    return listed(await this.#door.read(this.#at)).map(({ title }) => title)
+    return (await this.tasks()).map(({ title }) => title)
   }
 }
 

@@ -30,6 +30,13 @@ async function answer(pty: Pty, label: string): Promise<void> {
   pty.type(DOWN.repeat(ANSWERS.findIndex(each => each.startsWith(label))) + ENTER)
 }
 
+/** Waits for the list, and picks one of it. */
+async function picks(pty: Pty, question: string, number: number): Promise<void> {
+  await pty.until(`◆  ${question}`)
+  await pty.until('A plan')
+  pty.type(DOWN.repeat(number) + ENTER)
+}
+
 const review = (
   { folder, home, data }: Site,
   env: Readonly<Record<string, string>> = {},
@@ -61,7 +68,7 @@ const pending = async (door: Door): Promise<readonly ReviewRequest[]> =>
 const decisionOf = async (agent: Agent): Promise<unknown> => (await agent.resolution()).at(-1)?.data
 
 describe('runsheet review', () => {
-  it('[TE10] lists the plans that wait; one key decides each, as the person at a terminal', async () => {
+  it('[TE10] lists the plans that wait; a choice decides each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agents = await Promise.all(['one', 'two', 'three'].map(name => new Agent(door, name).opens()))
@@ -92,6 +99,49 @@ describe('runsheet review', () => {
       { action: 'confirm', created_count: 2, via: 'terminal', origin },
     ])
     expect(pty.raw()).not.toContain('\u001b[1m')
+  })
+
+  it('[DS4][DS5][DS6] shows disputes beside the plans, and an answer settles each, as the person at a terminal', async () => {
+    const place = site()
+    const door = await doorAt(place)
+    const agent = await new Agent(door, 'one').opens({ review: false }, { workspace: workspaceIn(place.folder) })
+    await agent.plans({ title: 'Count', criteria: 'it is 4', checks: [checkIn(place.folder, TEST)] }, 'Add', 'Tell')
+    await agent.disputes(1, 'The test wants 3.')
+    await agent.disputes(2, 'Nothing to add to.')
+    await agent.disputes(3, 'Nobody is there.')
+    await (await new Agent(door, 'two').opens()).plans('A plan')
+    const pty = review(place)
+    await picks(pty, '4 decisions wait for you.', 2)
+    expect(pty.shown()).toMatch(/disputed: Count\n *asked \d+ s ago, conversation one$/m)
+    await asked(pty)
+    for (const shown of [
+      'The agent disputes step 1',
+      'Done when: it is 4',
+      "Check: npm test -- -t 'a  b'",
+      'The test wants 3.',
+    ])
+      expect(pty.shown()).toContain(shown)
+    pty.type(DOWN + ENTER)
+    await pty.until('Its new check, one command')
+    pty.type('npm run lint\r')
+    await pty.until('The check was changed')
+    await picks(pty, '3 decisions wait for you.', 2)
+    await asked(pty)
+    pty.type(DOWN.repeat(4) + ENTER)
+    await pty.until('A comment for the agent')
+    pty.type('Use 4.\r')
+    await pty.until('Insisted: the task is open again.')
+    await picks(pty, '2 decisions wait for you.', 2)
+    await asked(pty)
+    pty.type(DOWN.repeat(2) + ENTER)
+    await pty.until('Settled as done.')
+    await answer(pty, 'Quit')
+    expect(await pty.ended).toBe(0)
+    expect(await agent.tasks()).toMatchObject([
+      { status: 'in_progress', checks: [{ run: ['npm', 'run', 'lint'] }], dispute: { ended: { how: 'changed' } } },
+      { status: 'pending', dispute: { ended: { how: 'insisted', comment: 'Use 4.' } } },
+      { status: 'completed', judged_by: 'person', dispute: { ended: { how: 'settled' } } },
+    ])
   })
 
   it('[TE16] plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {

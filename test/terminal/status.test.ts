@@ -89,6 +89,17 @@ describe('runsheet status --line', () => {
     expect(await status(place)).toEqual(says('plan 2/3 done, 1 blocked · 2 reported'))
   })
 
+  it('[DS3][DS4] says that a dispute waits, on the line and with its reason', async () => {
+    const place = site()
+    const agent = await new Agent(await doorAt(place), 'chat').opens({ review: false })
+    await agent.plans('Collect', 'Check')
+    await agent.disputes(1, 'There is no key.')
+    expect(await status(place)).toEqual(says('plan 0/2, 1 disputed · waits for you: 1 dispute · Check'))
+    const { stdout } = await status(place, { args: [] })
+    expect(stdout).toMatch(/^ {2}\[!\] {2}1 {2}Collect +disputed$/m)
+    expect(stdout).toContain('Waits for you\n  dispute of step 1, Collect: There is no key.\n')
+  })
+
   it('[TE3] prefers the conversation that waits for a person to the one that changed last', async () => {
     const place = site()
     const door = await doorAt(place)

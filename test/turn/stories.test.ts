@@ -94,7 +94,7 @@ describe('the stories', () => {
     expect(finishedOf(first)).toMatchObject({
       status: 'incomplete',
       remaining: 2,
-      counts: { completed: 5, blocked: 1, cancelled: 0, removed: 0, open: 2 },
+      counts: { completed: 5, blocked: 1, disputed: 0, cancelled: 0, removed: 0, open: 2 },
       steps: 9,
     })
     const last = first.of('message_added').at(-1)?.data

@@ -9,6 +9,7 @@ import { QUEUE_RULES } from './queue.ts'
 import { APPROVAL_RULES } from './tool-approvals.ts'
 import { TASK_RULES } from './tasks.ts'
 import { ASSESSMENT_RULES } from './assessment.ts'
+import { DISPUTE_RULES } from './disputes.ts'
 import { DECISION_RULES } from './reopened.ts'
 import { REVIEW_RULES } from './reviews.ts'
 import { UNDO_RULES } from './undo.ts'
@@ -23,6 +24,7 @@ const DECIDERS: Rules<Command> = {
   ...APPROVAL_RULES,
   ...TASK_RULES,
   ...ASSESSMENT_RULES,
+  ...DISPUTE_RULES,
   ...DECISION_RULES,
   ...REVIEW_RULES,
   ...UNDO_RULES,

@@ -1,5 +1,6 @@
 import type { Sources } from '../command.ts'
 import type { Conversation } from '../conversation.ts'
+import { answersDispute, type Dispute, disputed, withoutDispute } from '../dispute.ts'
 import type { Json, NewEvent } from '../event.ts'
 import type { TaskFields } from '../fields.ts'
 import type { Instant } from '../instant.ts'
@@ -11,7 +12,7 @@ import { BLANK, visibleFields } from '../row.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../task.ts'
 import { LIMITS, line, Problem } from '../text.ts'
 import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
-import { difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
+import { changedBy, difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
   Pick<TaskFields, 'title'> &
@@ -77,7 +78,9 @@ export class ListEditor {
   change(id: string, fields: Partial<TaskFields>, row?: number): Refusal | undefined {
     const task = this.get(id)
     if (!task) return undefined
-    const { status, position, order: _order, parent_id: _parent, file_id: _file, ...rest } = fields
+    const { position, order: _order, parent_id: _parent, file_id: _file, status: asked, ...rest } = fields
+    const isAnswer = asked === undefined && answersDispute(task, changedBy(task, rest), this.#by)
+    const status = isAnswer ? 'pending' : asked
     if (status !== undefined && status !== task.status && !NEXT[task.status].includes(status))
       return notAllowed(task, status, row)
     this.#named.set(id, this.#by)
@@ -86,9 +89,26 @@ export class ListEditor {
     // Even if it is in progress already: starting two tasks in one command is an error.
     if (status === 'in_progress') this.#started.add(id)
     if (status === 'pending' && task.status === 'in_progress') this.#returned.add(id)
-    this.#touched.set(id, withFields(next, rest, this.#by))
+    const changed = withFields(next, rest, this.#by)
+    this.#touched.set(id, withoutDispute(task, changed, this.#by, isAnswer, this.#now))
     if (position !== undefined && position !== task.position) this.#move(id, position)
     return undefined
+  }
+
+  /** Blocks a task with an agent's dispute. */
+  dispute(id: string, said: Pick<Dispute, 'reason' | 'by'>, row?: number): Refusal | undefined {
+    const refused = this.change(id, { status: 'blocked', outcome: said.reason }, row)
+    const task = this.get(id)
+    if (!refused && task) this.#touched.set(id, disputed(task, said, this.#now))
+    return refused
+  }
+
+  /** Adds a person's words to the dispute that they have just answered. */
+  comment(id: string, comment: string): void {
+    const task = this.get(id)
+    const { dispute } = task ?? {}
+    if (task && dispute?.ended)
+      this.#touched.set(id, { ...task, dispute: { ...dispute, ended: { ...dispute.ended, comment } } })
   }
 
   /** Includes the changes made so far. */

@@ -75,6 +75,7 @@ describe('a plan', () => {
       completed: 0,
       blocked: 1,
       cancelled: 0,
+      disputed: 0,
       removed: 1,
       open: 1,
     })

@@ -83,7 +83,8 @@ function decideAndContinue(
 }
 
 /** Turns of agents elsewhere have no model. */
-const wasOurs = (turn: Turn): turn is Turn & { readonly model: string } => turn.model !== undefined && isFinished(turn)
+export const wasOurs = (turn: Turn): turn is Turn & { readonly model: string } =>
+  turn.model !== undefined && isFinished(turn)
 
 function continuedBy(event: NewEvent, continued_by: string): NewEvent {
   return event.type === 'task_create_review_resolved' ? { ...event, data: { ...event.data, continued_by } } : event

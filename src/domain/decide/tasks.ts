@@ -1,6 +1,7 @@
 import { neverPassed } from '../plan-checks.ts'
 import type { CommandOf, ModelEdit, ReviewOrigin, Rules, TaskChange, TaskRemoval } from '../command.ts'
 import { type Conversation, editedSince, openTasks } from '../conversation.ts'
+import { disputantIn, isDisputed, isDisputedOut } from '../dispute.ts'
 import type { NewEvent } from '../event.ts'
 import { cleanFields, type TaskFields } from '../fields.ts'
 import { hasHidden } from '../held-out.ts'
@@ -86,14 +87,17 @@ export function edited(
     ? new Claims(state, command, { isJudged: judges, endsPlan: !isRunning(asModel.turn), ruled })
     : undefined
   if (!reviewed) editor.create(claims?.asPending(drafts) ?? drafts, turnId ?? FILE_TURN)
-  for (const [row, { task, fields }] of targets.changes.entries()) {
+  for (const [row, { task, fields, disputes }] of targets.changes.entries()) {
     // Includes this call's changes so far: reopening a task first must not bypass a rule.
     const current = editor.get(task.id) ?? task
     const refused =
+      (asModel && disputedOut(current, fields, disputes, row)) ??
       claims?.add(current, fields, row) ??
       (asModel && forbidden(state, asModel, current, fields, row, judges)) ??
-      (asModel && missingOutcome(asModel, current, fields, row)) ??
-      editor.change(task.id, fields, row)
+      (asModel && missingOutcome(asModel, current, fields, disputes, row)) ??
+      (asModel && disputes
+        ? editor.dispute(task.id, { reason: fields.outcome ?? '', by: disputantIn(asModel.turn) }, row)
+        : editor.change(task.id, fields, row))
     if (refused) return refused
   }
   for (const task of targets.removals) editor.remove(task.id)
@@ -257,7 +261,11 @@ function nextFreeNumber(state: Conversation, last: number): number {
 }
 
 interface Targets {
-  readonly changes: readonly { readonly task: Task; readonly fields: Partial<TaskFields> }[]
+  readonly changes: readonly {
+    readonly task: Task
+    readonly fields: Partial<TaskFields>
+    readonly disputes: boolean
+  }[]
   readonly removals: readonly Task[]
 }
 
@@ -267,7 +275,7 @@ function cleanTargets(
   asModel: ModelTurn | undefined,
   ruled: readonly OpenClaim[] = [],
 ): Targets | Refusal {
-  const changes: { task: Task; fields: Partial<TaskFields> }[] = []
+  const changes: Targets['changes'][number][] = []
   for (const [row, change] of (command.change ?? []).entries()) {
     const task = target(state, command, change, asModel, row)
     if (task instanceof Refusal) return task
@@ -277,12 +285,14 @@ function cleanTargets(
       const { status } = task
       return new Refusal('task_settled', { row, task, status, ...openIn(state, scopeOf(asModel)) })
     }
-    changes.push({ task, fields })
+    const disputes = change.disputes === true
+    changes.push({ task, fields: disputes ? { ...fields, status: 'blocked' } : fields, disputes })
   }
   const removals: Task[] = []
   for (const [row, removal] of (command.remove ?? []).entries()) {
     const task = target(state, command, removal, asModel, row)
     if (task instanceof Refusal) return task
+    if (asModel && isDisputed(task)) return disputesSpent(task, row)
     const by = asModel && (turnedDownBy(state, task.id) ?? (neverPassed(state, task) ? 'approval' : undefined))
     if (by) return new Refusal('rejected_task_stays', { row, task, action: 'delete', by })
     const claim = asModel && claimOn(state, task.id)
@@ -346,12 +356,30 @@ function forbidden(
   return field && new Refusal('settled_by_person', { row, field, task })
 }
 
+/** After its last dispute, an agent can neither move the task nor dispute it again. */
+function disputedOut(
+  task: Task,
+  { status = task.status }: Partial<TaskFields>,
+  disputes: boolean,
+  row: number,
+): Refusal | undefined {
+  if (!isDisputedOut(task)) return undefined
+  const isMoved = isDisputed(task) ? status !== task.status : disputes
+  return isMoved ? disputesSpent(task, row) : undefined
+}
+
+const disputesSpent = (task: Task, row: number): Refusal =>
+  new Refusal('disputes_spent', { row, task, times: task.dispute?.count ?? 0 })
+
 function missingOutcome(
   { policy }: ModelTurn,
   task: Task,
   { status = task.status, outcome }: Partial<TaskFields>,
+  disputes: boolean,
   row: number,
 ): Refusal | undefined {
+  if (disputes)
+    return outcome ? undefined : new Refusal('outcome_required', { row, field: 'outcome', task, to: 'disputed' })
   const isRequired = REQUIRES[status].outcome && (status !== task.status || outcome === '')
   // The outcome of a settled task belongs to its former status, not to the new one.
   const given = outcome ?? (isOpen(task) ? task.outcome : undefined)

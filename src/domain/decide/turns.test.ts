@@ -169,7 +169,7 @@ describe('finishing', () => {
       because: 'answered',
       standings: { proven: 0, confirmed: 1, judged: 0, reported: 0 },
       remaining: 2,
-      counts: { completed: 1, blocked: 1, cancelled: 1, removed: 1, open: 2 },
+      counts: { completed: 1, blocked: 1, disputed: 0, cancelled: 1, removed: 1, open: 2 },
       steps: 3,
       usage: { input_tokens: 10 },
     })

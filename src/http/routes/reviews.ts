@@ -8,7 +8,7 @@ import type {
   ReviewOrigin,
   ReviewsAnswer,
 } from '../../domain/wire.ts'
-import { type Door, waitingApprovals } from '../../door/door.ts'
+import { type Door, waitingCalls } from '../../door/door.ts'
 import { reviewAnswer } from '../../toolsets/answer.ts'
 import { pageOf } from '../parse.ts'
 import { route } from '../route.ts'
@@ -33,7 +33,7 @@ export const reviewRoutes = [
       origins: s.described(z.enum(['true', 'false']).default('false'), 'also when and by which agent each was opened'),
       approvals: s.described(
         z.enum(['true', 'false']).default('false'),
-        'also the calls of tools that wait, which have no pages',
+        'also the calls of tools and the disputes that wait, which have no pages',
       ),
     }),
     answers: {
@@ -41,13 +41,14 @@ export const reviewRoutes = [
     },
     handle: async ({ query: { session_id, origins, approvals, ...page }, caller }, { door }) => {
       const { items, next_cursor } = await pageOf(door.reviews.waiting(caller.tenant, session_id, page))
-      const calls = approvals === 'true' ? await waitingApprovals(door, caller.tenant, session_id) : undefined
-      const ids = [...new Set([...items, ...(calls ?? [])].map(each => each.session_id))]
+      const calls = approvals === 'true' ? await waitingCalls(door, caller.tenant, session_id) : undefined
+      const ids = [
+        ...new Set([...items, ...(calls?.approvals ?? []), ...(calls?.disputes ?? [])].map(each => each.session_id)),
+      ]
       const sessions = ids.length === 0 ? [] : await door.conversations.summaries(caller.tenant, ids)
       const next = next_cursor === null ? {} : { next_cursor }
       const known = origins === 'true' ? { origins: await originsOf(door, caller.tenant, items) } : {}
-      const asked = calls ? { approvals: calls } : {}
-      return { body: { reviews: items, sessions, ...known, ...asked, ...next } satisfies ReviewsAnswer }
+      return { body: { reviews: items, sessions, ...known, ...calls, ...next } satisfies ReviewsAnswer }
     },
   }),
   route({

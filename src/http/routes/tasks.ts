@@ -5,7 +5,7 @@ import type { StoredEvent } from '../../domain/event.ts'
 import { needsState, taskOnWire } from '../../domain/proof-view.ts'
 import type { Task } from '../../domain/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../domain/wire.ts'
-import { type Door, preparedChanges, preparedTask, taskPage, undoChange } from '../../door/door.ts'
+import { type Door, insist, preparedChanges, preparedTask, taskPage, undoChange } from '../../door/door.ts'
 import { notFound } from '../http-error.ts'
 import { pageOf } from '../parse.ts'
 import { idempotencyKey, ifMatch, keyIn, onceFor, versionIn } from '../preconditions.ts'
@@ -151,6 +151,26 @@ export const taskRoutes = [
         }),
       )
       return answered(value)
+    },
+  }),
+  route({
+    method: 'post',
+    path: '/api/sessions/:session_id/tasks/:task_id/insist',
+    operationId: 'insistOnTask',
+    tag: 'Tasks',
+    role: 'person',
+    summary: 'Has a disputed task done as it is asked; to change what it asks for, or to settle it, change the task',
+    params: ofTask,
+    body: s.insistence,
+    answers: {
+      200: { description: 'The task, which is open again', schema: shape('InsistAnswer') },
+      409: { description: '`not_disputed`' },
+    },
+    handle: async ({ params, body, caller }, { door, turns }) => {
+      const ref = { tenant: caller.tenant, conversation: params.session_id }
+      const made = await insist(door, ref, params.task_id, body.comment)
+      if (made.turn_id !== undefined) turns?.take(ref, made.turn_id)
+      return answered(made)
     },
   }),
   route({

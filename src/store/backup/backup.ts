@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { createPrivateFile } from '../private-file.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
-import { StoreError } from '../store-error.ts'
-import { checkedContents, type Contents, DatabaseSnapshot, isSame } from './copy.ts'
+import { checkedContents, type Contents } from './copy.ts'
 import { addTaskFiles, collectTaskFiles, hasTaskFiles, withTaskFilesLocked } from './task-files.ts'
 
 export interface Backup extends Contents {
@@ -19,13 +18,9 @@ export interface Backup extends Contents {
 export async function backUp(data: string, path: string): Promise<Backup> {
   const collected = `${path}-files`
   try {
-    for (const file of [path, collected]) createPrivateFile(file)
-    const { snapshot, skipped } = await snapshotOf(data, collected)
-    const copied = await snapshot.copyTo(path).finally(() => snapshot.close())
+    createPrivateFile(path)
+    const skipped = await copied(data, path, collected)
     const contents = finished(path, collected)
-    if (!isSame({ ...contents, taskFiles: 0 }, copied)) {
-      throw new StoreError('corrupt', 'The copy does not hold what was copied.')
-    }
     flush(path)
     return { ...contents, skipped }
   } catch (error) {
@@ -36,26 +31,34 @@ export async function backUp(data: string, path: string): Promise<Backup> {
   }
 }
 
-async function snapshotOf(
-  data: string,
-  collected: string,
-): Promise<{ snapshot: DatabaseSnapshot; skipped: readonly string[] }> {
-  const path = join(data, 'runsheet.db')
+/** Returns the task files that were left out. */
+async function copied(data: string, path: string, collected: string): Promise<readonly string[]> {
+  const copy = (): void => vacuumInto(join(data, 'runsheet.db'), path)
   if (!hasTaskFiles(data)) {
-    remove(collected)
-    return { snapshot: new DatabaseSnapshot(path), skipped: [] }
+    copy()
+    return []
   }
+  createPrivateFile(collected)
   return withTaskFilesLocked(data, () => {
     const skipped = collectTaskFiles(data, collected)
-    return { snapshot: new DatabaseSnapshot(path), skipped }
+    copy()
+    return skipped
   })
+}
+
+/** The target is an empty file. */
+function vacuumInto(database: string, path: string): void {
+  const db = new DatabaseSync(database, { readOnly: true })
+  try {
+    db.prepare('VACUUM INTO ?').run(path)
+  } finally {
+    db.close()
+  }
 }
 
 function finished(path: string, collected: string): Contents {
   const db = new DatabaseSync(path)
   try {
-    // A single file, which also opens on read-only media.
-    db.exec('PRAGMA journal_mode = DELETE')
     if (existsSync(collected)) addTaskFiles(db, collected)
     return checkedContents(db)
   } finally {

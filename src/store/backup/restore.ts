@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { flushFolder } from '../folder.ts'
 import { makePrivateFolder } from '../private-file.ts'
-import { openSqliteStore } from '../sqlite/store.ts'
-import { finishMoves, isPlan, moveTogether, refuseUnfinished, unfinishedMoves } from '../sqlite/moves.ts'
-import { ownerOf } from '../sqlite/schema.ts'
+import { finishMoves, isPlan, moveTogether, unfinishedMoves } from '../sqlite/moves.ts'
+import { checkFormat, ownerOf } from '../sqlite/schema.ts'
 import { isCorrupt, toStoreError } from '../sqlite/to-store-error.ts'
 import { StoreError } from '../store-error.ts'
 import { checkedContents, type Contents } from './copy.ts'
@@ -38,7 +37,7 @@ export async function restore(backup: string, data: string): Promise<Restored> {
   rmSync(staged, { recursive: true, force: true })
   makePrivateFolder(staged)
   try {
-    const contents = await unpack(backup, staged)
+    const contents = unpack(backup, staged)
     flushFolder(staged)
     const former = plansIn(data)
     const aside = `before-restore-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`
@@ -48,7 +47,6 @@ export async function restore(backup: string, data: string): Promise<Restored> {
       restored: { ...contents, ...(former.length > 0 ? { aside: join(data, aside) } : {}) },
     }
     moveTogether(join(data, DATABASE), {
-      command: 'restore',
       // The database comes last: with a database, missing task files would count as emptied.
       moves: [
         ...former.map(name => [name, join(aside, name)] as const),
@@ -68,14 +66,13 @@ export function finishRestore(data: string): Report | undefined {
   const path = join(data, DATABASE)
   const unfinished = unfinishedMoves(path)
   if (!unfinished) return undefined
-  if (unfinished.command !== 'restore') refuseUnfinished(path)
   finishMoves(path, unfinished)
   rmSync(join(data, STAGED), { recursive: true, force: true })
   return unfinished.report as Report
 }
 
-/** Unpacks the backup into a data folder and runs every check of a start. */
-async function unpack(backup: string, folder: string): Promise<Contents> {
+/** Unpacks the backup into a data folder and checks it. */
+function unpack(backup: string, folder: string): Contents {
   if (existsSync(`${backup}-wal`)) {
     const message = 'It is a database with a -wal beside it, not a backup: what is only in the -wal would be lost.'
     throw new StoreError('corrupt', message)
@@ -84,10 +81,7 @@ async function unpack(backup: string, folder: string): Promise<Contents> {
   copyFileSync(backup, path, constants.COPYFILE_EXCL)
   chmodSync(path, 0o600)
   try {
-    const contents = prepared(path, folder)
-    const store = await openSqliteStore({ path })
-    await store.close()
-    return contents
+    return prepared(path, folder)
   } catch (error) {
     throw ofBackup(error, path, backup)
   }
@@ -106,6 +100,7 @@ function prepared(path: string, folder: string): Contents {
     const owner = ownerOf(db)
     if (owner === 'foreign') throw new StoreError('corrupt', 'It is no backup of Runsheet.')
     if (owner === 'earlier') throw new StoreError('older', 'Made by an earlier checkout: it cannot be restored.')
+    checkFormat(db, path)
     const contents = checkedContents(db)
     unpackTaskFiles(db, folder)
     db.exec('PRAGMA journal_mode = WAL')

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
-import { StoreError } from '../store-error.ts'
+import { fileFailure, StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { lstatOf } from '../identity.ts'
 import { invalid } from './document.ts'
@@ -183,20 +183,8 @@ const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoExc
 
 function fileError(verb: 'read' | 'written', error: unknown): StoreError {
   if (error instanceof StoreError) return error
-  switch (codeOf(error)) {
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return new StoreError('full', 'The disk is full; nothing was written.', { cause: error })
-    case 'EACCES':
-    case 'EPERM':
-    case 'EROFS':
-      return new StoreError('readonly', `The task file cannot be ${verb}: permission denied.`, { cause: error })
-    case 'ELOOP':
-    case 'ENXIO':
-      return invalid(error)
-    default:
-      return new StoreError('io', `The task file cannot be ${verb} (${codeOf(error) ?? 'unknown cause'}).`, {
-        cause: error,
-      })
-  }
+  const code = codeOf(error)
+  if (code === 'ELOOP' || code === 'ENXIO') return invalid(error)
+  const denied = `The task file cannot be ${verb}: permission denied.`
+  return fileFailure(error, { denied, failed: `The task file cannot be ${verb} (${code ?? 'unknown cause'}).` })
 }

@@ -5,7 +5,7 @@ import { type Conversation, listed } from '../../domain/conversation.ts'
 import { StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
-import { whenFree } from '../sqlite/open.ts'
+import { unflushed, whenFree } from '../sqlite/open.ts'
 import type { SqliteFaultPoint } from '../sqlite/store.ts'
 import { LOCAL_TENANT, type Ref } from '../store.ts'
 import { EMPTY, type Extra, fileIdOf, fileNameOf, parse, parseExactly, render, type TaskDocument } from './document.ts'
@@ -153,7 +153,7 @@ export class Mirror {
     const text = render(state, document.extra, extras)
     this.#discard(name)
     this.#prepared.set(name, { temporary: this.#files.prepare(name, text), text })
-    await whenFree(() => putRow(db, ref, name, text, standing, extras))
+    await whenFree(() => unflushed(db, () => putRow(db, ref, name, text, standing, extras)))
   }
 
   /**
@@ -252,6 +252,8 @@ function rowNamed(db: DatabaseSync, name: string): FileRow | undefined {
 /** Records the rename. If that fails, the next read recovers. */
 async function settle(db: DatabaseSync, name: string): Promise<void> {
   const note = (): unknown =>
-    db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?').run(name.toLowerCase())
+    unflushed(db, () =>
+      db.prepare('UPDATE task_files SET previous = NULL, settled = 1 WHERE name = ?').run(name.toLowerCase()),
+    )
   await whenFree(note).catch(() => {})
 }

@@ -9,8 +9,8 @@ import type { EventType } from '../../domain/event.ts'
 import { closed, StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
-import type { Call } from '../stage.ts'
-import { type At, type Committed, type Decide, type FullStore, type Ref, refKey, type Store } from '../store.ts'
+import { byConversation, type Call, called } from '../stage.ts'
+import { type At, type Committed, type Decide, type FullStore, type Ref, type Store } from '../store.ts'
 import { openSqlite, SqliteStore, type SqliteStoreOptions } from '../sqlite/store.ts'
 import type { Verifiable } from '../verify.ts'
 import { fileProblems } from './file-problems.ts'
@@ -40,7 +40,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<FullStor
     onFaultPoint,
     onWrite: (db, ref, after) => mirror.prepare(db, ref, after),
   }
-  const store = await openSqlite(sqlite, (db, liveDb) => new FileStore(db, liveDb, sqlite, data, mirror))
+  const store = await openSqlite(sqlite, db => new FileStore(db, sqlite, data, mirror))
   try {
     mirror.open()
     await store.sweep()
@@ -62,23 +62,20 @@ class FileStore extends SqliteStore {
   readonly #data: string
   readonly #mirror: Mirror
   readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
-  /** For reads, and for writes that need no flush. */
   readonly #db: DatabaseSync
   readonly #broken = new Map<string, StoreError>()
   #closed = false
 
-  constructor(db: DatabaseSync, unflushed: DatabaseSync, options: SqliteStoreOptions, data: string, mirror: Mirror) {
-    super(db, unflushed, options)
+  constructor(db: DatabaseSync, options: SqliteStoreOptions, data: string, mirror: Mirror) {
+    super(db, options)
     this.#data = data
     this.#mirror = mirror
-    this.#db = unflushed
+    this.#db = db
   }
 
   override async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
     this.#check()
-    return new Promise<Committed<T>>((resolve, reject) => {
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
-    })
+    return called(at, decide, call => this.#group.add(call))
   }
 
   override async load(ref: Ref, need?: 'list'): Promise<Conversation> {
@@ -149,13 +146,8 @@ class FileStore extends SqliteStore {
   }
 
   async #serveLocked(calls: readonly Call[]): Promise<void> {
-    const groups = [...Map.groupBy(calls, ({ at }) => refKey(at)).values()]
-    const served = groups.map(async group => {
-      const [first] = group
-      if (!first) return
-      // Without the key: imported edits must not be stored under it.
-      const { tenant, conversation } = first.at
-      const ref = { tenant, conversation }
+    // By `ref`, without the key: imported edits must not be stored under it.
+    const served = byConversation(calls).map(async ({ ref, calls: group }) => {
       try {
         await this.#naming(ref, () => this.#look(ref))
       } catch (error) {

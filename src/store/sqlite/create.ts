@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { flushFolder, linkOrRename } from '../folder.ts'
 import { createPrivateFile } from '../private-file.ts'
 import { StoreError } from '../store-error.ts'
-import { headPath, readHead } from './head-file.ts'
+import { headPath } from './head-file.ts'
 import { createTables } from './schema.ts'
 
 /**
@@ -20,7 +20,7 @@ export function createDatabase(path: string): void {
       `${path} is missing, but ${path}-wal exists: the database was moved without it. Put it back, or move the -wal away.`,
     )
   }
-  if (readHead(path) && !existsSync(path)) {
+  if (existsSync(headPath(path)) && !existsSync(path)) {
     throw new StoreError(
       'corrupt',
       `${path} is missing, but ${headPath(path)} exists: the database was deleted or moved. Put it back, or delete that file to start over.`,

@@ -1,15 +1,15 @@
-import { rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { scratchFolder } from '../../../test/support/scratch.ts'
 import { freeze, SNAPSHOT_VERSION } from '../../domain/snapshot.ts'
-import { Checksums } from '../checksum.ts'
 import { commitOf } from '../commit.ts'
 import { add, note, openTurn, rename, run } from '../../../test/store/contract.ts'
 import { openMemoryStore } from '../memory.ts'
 import type { Ref } from '../store.ts'
-import { readHead } from './head-file.ts'
+import { digestOf } from './chain.ts'
+import { HeadFile, readHead } from './head-file.ts'
 import { openSqliteStore, type SqliteStore } from './store.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
@@ -54,21 +54,17 @@ describe('snapshots', () => {
       { seq: 200, v: SNAPSHOT_VERSION },
     ])
     expect(await coldLoad()).toBe(state)
-    // Without its head file, the database is not compared as a whole.
-    rmSync(`${path}-head`)
     raw(db => {
-      const { id = '' } = db.prepare('SELECT id FROM identity').get() ?? {}
       const text = String(db.prepare('SELECT state FROM snapshots').get()?.['state'])
       const other = text.replace('"last_number":1', '"last_number":77')
-      const sum = new Checksums(String(id)).of('snapshot', 'local', 'chat', 200, SNAPSHOT_VERSION, other)
-      db.prepare('UPDATE snapshots SET state = ?, sum = ?').run(other, sum)
+      const link = String(db.prepare('SELECT chain FROM events WHERE seq = 200').get()?.['chain'])
+      db.prepare('UPDATE snapshots SET state = ?, sum = ?').run(other, digestOf(link + other))
     })
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
   })
 
-  it('[SQ10] that do not have their checksum are ignored: the log is folded', async () => {
+  it('[SQ10] that were changed are ignored: the log is folded', async () => {
     const state = await longLog()
-    rmSync(`${path}-head`)
     raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
     expect(await coldLoad()).toBe(state)
   })
@@ -117,12 +113,9 @@ describe('a group', () => {
 })
 
 describe('the head file', () => {
-  it('[SQ15] says what is committed, after the commit and before the answer', async () => {
+  it('[SQ15] names the newest event, after the commit and before the answer', async () => {
     const seen: unknown[] = []
-    const store = await openSqliteStore({
-      path,
-      onFaultPoint: point => seen.push([point, readHead(path)?.written.events ?? 0]),
-    })
+    const store = await openSqliteStore({ path, onFaultPoint: point => seen.push([point, readHead(path)?.id ?? 0]) })
     for (const _ of [1, 2]) await store.commit(ref, () => ({ events: [note('a'), note('b')], value: null }))
     expect(seen.filter(each => /committed|noted/.test(String(each)))).toEqual([
       ['committed', 0],
@@ -133,35 +126,39 @@ describe('the head file', () => {
     await store.close()
   })
 
-  it('[SQ15] never counts what was rolled back', async () => {
+  it('[SQ15] never names what was rolled back, and names what was imported', async () => {
+    const memory = openMemoryStore()
+    await memory.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
+    const events = await memory.eventsAfter(ref, 0, 100)
     const store = await openSqliteStore({
       path,
       onWrite: (_, { conversation }) => {
         if (conversation === 'bad') throw new Error('cannot be written')
       },
     })
-    await store.commit(ref, () => ({ events: [note('a')], value: null }))
+    await store.importLog(ref, [commitOf(events)])
     const bad = store.commit({ ...ref, conversation: 'bad' }, () => ({ events: [note('a'), note('b')], value: null }))
     await expect(bad).rejects.toThrow('cannot be written')
     await store.commit(ref, () => ({ value: null, discard: true }))
     await store.commit({ ...ref, once: { key: 'k', bodyHash: 'h' } }, () => ({ events: [], value: null }))
     await store.claim('r', 1_000, { abilities: ['drive'] })
-    expect(readHead(path)?.written).toEqual({ events: 1, templates: 0 })
+    expect(readHead(path)?.id).toBe(events.length)
     await store.close()
+  })
+
+  it('[SQ15] keeps the newest note of several processes, and is not trusted where it is damaged', () => {
+    const [one, two] = [new HeadFile(path), new HeadFile(path)]
+    const noted = { id: 12, link: 'x'.repeat(22) }
+    two.note(noted)
+    one.note({ id: 10, link: 'y'.repeat(22) })
+    expect(readHead(path)).toEqual(noted)
+    writeFileSync(`${path}-head`, readFileSync(`${path}-head`, 'latin1').replace('12', '13'))
+    expect(readHead(path)).toBeUndefined()
+    for (const head of [one, two]) head.close()
   })
 })
 
-it('[SQ15] the head file counts what is imported', async () => {
-  const memory = openMemoryStore()
-  await memory.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
-  const events = await memory.eventsAfter(ref, 0, 100)
-  const store = await openSqliteStore({ path })
-  await store.importLog(ref, [commitOf(events)])
-  expect(readHead(path)?.written.events).toBe(events.length)
-  await store.close()
-})
-
-describe('an event that does not have its checksum', () => {
+describe('an event that does not fit its chain', () => {
   const damage = (): void =>
     raw(db => db.exec(`UPDATE events SET data = replace(data, 'needle one', 'needle two') WHERE seq = 3`))
   const find = async (store: SqliteStore, text: string): Promise<string[]> =>

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { type Instant, plusMs } from '../../domain/instant.ts'
 import { isExclusive, type Need } from '../../domain/needs.ts'
-import type { StoreClock } from '../clock.ts'
+import { dueBy, type StoreClock } from '../clock.ts'
 import { LeaseWatch } from '../lease-watch.ts'
 import type { ClaimOptions, DueReview, Lease } from '../store.ts'
 import { refOf } from './queries.ts'
@@ -80,16 +80,12 @@ export class SqliteLeases {
 
   /** Adds the reviews that are due by the time of their own logs. */
   #dueByLogs(now: Instant, limit: number, reviews: readonly DueReview[]): { reviews: DueReview[]; next?: Instant } {
-    const later = this.#sql.later
-      .all(now)
-      .map(row => ({
-        review: reviewOf(row),
-        due_at: plusMs(String(row['due_at']), -this.#clock.aheadMs(refOf(row), null)),
-      }))
-      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
-    const next = later.find(({ due_at }) => due_at > now)?.due_at
-    const due = later.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
-    return { reviews: [...reviews, ...due].slice(0, limit), ...(next === undefined ? {} : { next }) }
+    const later = this.#sql.later.all(now).map(row => ({
+      review: reviewOf(row),
+      due_at: plusMs(String(row['due_at']), -this.#clock.aheadMs(refOf(row), null)),
+    }))
+    const due = dueBy(later, now)
+    return { ...due, reviews: [...reviews, ...due.reviews].slice(0, limit) }
   }
 
   #servedOf(needs: readonly Need[]): ReadonlySet<Need | null> {

@@ -1,9 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LiveText, Ref } from '../store.ts'
+import { unflushed } from './open.ts'
 import type { Read } from './queries.ts'
 import type { WriteLock } from './write-lock.ts'
 
-/** Live text, on a connection that does not flush, because losing it in a power cut is harmless. */
+/** Live text. Not flushed, because losing it in a power cut is harmless. */
 export function sqliteLive(
   db: DatabaseSync,
   read: Read,
@@ -20,7 +21,7 @@ export function sqliteLive(
     lock.whenFree(() =>
       read(() => {
         checkFiles()
-        change()
+        unflushed(db, change)
       }),
     )
   return {

@@ -3,13 +3,14 @@ import { apply, type Conversation, emptyConversation } from '../../domain/conver
 import { EVENT_VERSION, type StoredEvent } from '../../domain/event.ts'
 import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../domain/snapshot.ts'
 import { eventsOf } from '../commit.ts'
-import type { Checksums } from '../checksum.ts'
-import { idTaken, StoreError } from '../store-error.ts'
+import { idTaken, type StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { type ConversationRow, type EventRow, eventOf, isListedAlike, rowsOf, titleAfter } from '../rows.ts'
 import type { KeyRow, Staged } from '../stage.ts'
-import { type ConversationSummary, type Ref, refKey } from '../store.ts'
-import { reading, writing } from './log-sql.ts'
+import { type Ref, refKey } from '../store.ts'
+import { digestOf, linkOf } from './chain.ts'
+import type { Head } from './head-file.ts'
+import { storedDamage } from './to-store-error.ts'
 
 /** A cached state, the seq of its newest snapshot, and the `data_version` at which it is current. */
 interface Cached {
@@ -19,31 +20,25 @@ interface Cached {
   readonly version: number
 }
 
-export type SummedRow = EventRow & { readonly sum: number }
+/** A row of `EVENT_ROW`. `before`: the link of the event before it. */
+export type ChainedRow = EventRow & { readonly chain: string; readonly before: string | null }
 
-export type SummaryRow = Omit<ConversationSummary, 'pinned' | 'archived'> &
-  ListedFlags & { readonly tenant: string; readonly sum: number }
-
-/** SQLite has no booleans. */
-type ListedFlags = { readonly pinned: number; readonly archived: number }
-
-/** The fields of a conversation's row, in checksum order. */
-type ListedRow = Pick<SummaryRow, 'title' | 'created_at' | 'active_at' | 'pinned' | 'archived' | 'mark'>
+/** The columns of an event `e`, with what proves it. */
+export const EVENT_ROW = `e.seq, e.v, e.type, e.turn_id, e.timestamp, e.data, e.chain,
+  (SELECT chain FROM events AS p WHERE p.conversation_id = e.conversation_id AND p.seq = e.seq - 1) AS before`
 
 export class SqliteLog {
   readonly #db: DatabaseSync
   readonly #sql
-  readonly #sums: Checksums
-  readonly #onWrite: (id: number) => void
+  readonly #onWrite: (head: Head) => void
   readonly #cache = new Lru<Cached>(1_000)
   #lastVersion = -1
   #prepared: ReturnType<typeof writing> | undefined
 
-  /** `onWrite` gets the id of each write's newest event; ids increase across conversations. */
-  constructor(db: DatabaseSync, sums: Checksums, onWrite: (id: number) => void = () => {}) {
+  /** `onWrite` gets each write's newest event. */
+  constructor(db: DatabaseSync, onWrite: (head: Head) => void = () => {}) {
     this.#db = db
     this.#sql = reading(db)
-    this.#sums = sums
     this.#onWrite = onWrite
   }
 
@@ -56,10 +51,7 @@ export class SqliteLog {
     const version = this.#version()
     if (cached?.version === version) return cached.state
     const head = this.#sql.head.get(ref.tenant, ref.conversation) as { id: number; seq: number | null } | undefined
-    if (!head) {
-      this.checkUnknown(ref)
-      return emptyConversation(ref.conversation)
-    }
+    if (!head) return emptyConversation(ref.conversation)
     const { id, seq } = head
     const base = cached ?? this.#snapshot(ref, id)
     const state = base.state.seq === seq ? base.state : this.#folded(ref, id, base.state, seq ?? 0)
@@ -68,11 +60,7 @@ export class SqliteLog {
   }
 
   key(ref: Ref, key: string): KeyRow | undefined {
-    const row = this.#sql.key.get(ref.tenant, ref.conversation, key)
-    if (!row) return undefined
-    const [bodyHash, value] = [String(row['body_hash']), String(row['value'])]
-    if (row['sum'] !== this.#keySum(ref, { key, bodyHash, value })) throw damagedRow(`the key ${key} of ${refKey(ref)}`)
-    return { key, bodyHash, value }
+    return this.#sql.key.get(ref.tenant, ref.conversation, key) as KeyRow | undefined
   }
 
   attempt(ref: Ref, turn: string): number | undefined {
@@ -82,61 +70,42 @@ export class SqliteLog {
 
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes: number = Number.POSITIVE_INFINITY): StoredEvent[] {
     const id = this.#idOf(ref)
-    if (id === undefined) {
-      this.checkUnknown(ref)
-      return []
-    }
     const events: StoredEvent[] = []
+    if (id === undefined) return events
     let left = maxBytes
-    for (const row of this.#sql.eventsAfter.iterate(id, seq, limit) as Iterable<SummedRow>) {
+    for (const row of this.#sql.eventsAfter.iterate(id, seq, limit) as Iterable<ChainedRow>) {
       left -= row.data.length
       if (left < 0 && events.length > 0) return events
       events.push(this.#next(ref, seq + events.length, row))
     }
-    const isEnd = events.length < limit
-    const known = this.#cache.get(refKey(ref))?.state.seq ?? 0
-    if (isEnd && seq + events.length < known) throw missing(ref, seq + events.length + 1)
     return events
   }
 
-  /** A damaged index must not make an existing conversation look new. Its turns are found without that index. */
-  checkUnknown(ref: Ref): void {
-    if (!this.#sql.anyTurn.get(ref.tenant, ref.conversation)) return
-    throw storedDamage(`${refKey(ref)} has turns, but an index does not find it`)
-  }
-
-  /** Throws if the row does not match its checksum. */
-  summary({ tenant, sum, ...summary }: SummaryRow): ConversationSummary {
-    const ref = { tenant, conversation: summary.session_id }
-    if (sum !== this.#conversationSum(ref, summary)) throw damagedRow(`the row of ${refKey(ref)}`)
-    return { ...summary, pinned: summary.pinned === 1, archived: summary.archived === 1 }
-  }
-
-  /** Throws if the event does not match its checksum. */
-  event(ref: Ref, row: SummedRow): StoredEvent {
-    if (!this.isWhole(ref, row)) throw damagedRow(`event ${row.seq} of ${refKey(ref)}`)
+  /** Throws if the event is not the one that was written. */
+  event(ref: Ref, row: ChainedRow): StoredEvent {
+    if (!this.isWhole(ref, row)) throw storedDamage(`event ${row.seq} of ${refKey(ref)} does not fit its chain`)
     return eventOf(ref.conversation, row)
   }
 
-  isWhole(ref: Ref, row: SummedRow): boolean {
-    return this.#sums.event(ref, row) === row.sum
+  isWhole(ref: Ref, row: ChainedRow): boolean {
+    return linkOf(ref, row.before, row) === row.chain
   }
 
   /** Writes a staged group. Returns a callback to run after the commit. */
   write(ref: Ref, staged: Staged): () => void {
     const { tenant, conversation } = ref
-    this.writeKeys(ref, staged.keys)
+    for (const { key, bodyHash, value } of staged.keys) this.#put.key.run(tenant, conversation, key, bodyHash, value)
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
     const id = this.#putConversation(ref, staged.before, rows.conversation)
-    let newest = 0
+    let head = { id: 0, link: this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
     for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
-      const sum = this.#sums.event(ref, row)
-      const put = this.#put.event.run(id, seq, row.v, type, turn_id, timestamp, row.data, sum)
-      newest = Number(put.lastInsertRowid)
+      const link = linkOf(ref, head.link, row)
+      const put = this.#put.event.run(id, seq, row.v, type, turn_id, timestamp, row.data, link)
+      head = { id: Number(put.lastInsertRowid), link }
     }
-    this.#onWrite(newest)
+    this.#onWrite(head)
     for (const task of rows.tasks) {
       const { seq, created_at, removed } = task
       const { changes } = this.#put.task.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
@@ -145,21 +114,13 @@ export class SqliteLog {
     for (const { turn, status, needs } of rows.turns) this.#put.turn.run(tenant, conversation, turn, status, needs)
     for (const { id: review, pending, due_at, body } of rows.reviews) {
       const text = JSON.stringify(body)
-      const values = [conversation, pending ? 1 : 0, due_at, text] as const
-      const sum = this.#sums.of('review', tenant, review, ...values)
-      const { changes } = this.#put.review.run(tenant, review, ...values, sum)
+      const { changes } = this.#put.review.run(tenant, review, conversation, pending ? 1 : 0, due_at, text)
       if (changes === 0) throw idTaken()
     }
-    const snapshotSeq = this.#snapshotAfter(ref, id, staged.after)
+    const snapshotSeq = this.#snapshotAfter(ref, id, staged.after, head.link)
     // Still current: we have held the write lock since `current` ran.
     const version = this.#lastVersion
     return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
-  }
-
-  writeKeys(ref: Ref, keys: readonly KeyRow[]): void {
-    for (const row of keys) {
-      this.#put.key.run(ref.tenant, ref.conversation, row.key, row.bodyHash, row.value, this.#keySum(ref, row))
-    }
   }
 
   /** Lazy, because most readers never write. */
@@ -176,31 +137,14 @@ export class SqliteLog {
     const id = this.#idOf(ref)
     const isAlike = isListedAlike(before, row)
     if (id !== undefined && isAlike && row.title === null && row.renamed === null) return id
-    const stored = id === undefined ? undefined : this.#storedRow(ref, id)
-    const { active_at, mark } = row
-    const next: ListedRow = {
-      title: titleAfter(stored?.title ?? null, row),
-      created_at: stored?.created_at ?? row.created_at,
-      active_at,
-      pinned: row.pinned ? 1 : 0,
-      archived: row.archived ? 1 : 0,
-      mark,
-    }
-    const sum = this.#conversationSum(ref, next)
-    const values = [next.title, active_at, next.pinned, next.archived, mark, sum] as const
+    const stored = id === undefined ? undefined : (this.#put.title.get(id)?.['title'] as string | null)
+    const title = titleAfter(stored ?? null, row)
+    const values = [title, row.active_at, row.pinned ? 1 : 0, row.archived ? 1 : 0, row.mark] as const
     if (id === undefined) {
-      const put = this.#put.conversation.run(ref.tenant, ref.conversation, next.created_at, ...values)
-      return Number(put.lastInsertRowid)
+      return Number(this.#put.conversation.run(ref.tenant, ref.conversation, row.created_at, ...values).lastInsertRowid)
     }
-    if (!isAlike || next.title !== stored?.title) this.#put.listed.run(...values, id)
+    if (!isAlike || title !== stored) this.#put.listed.run(...values, id)
     return id
-  }
-
-  /** Throws on damage, because a new checksum would hide it. */
-  #storedRow(ref: Ref, id: number): ListedRow {
-    const row = this.#put.row.get(id) as (ListedRow & { readonly sum: number }) | undefined
-    if (!row || row.sum !== this.#conversationSum(ref, row)) throw damagedRow(`the row of ${refKey(ref)}`)
-    return row
   }
 
   #idOf(ref: Ref): number | undefined {
@@ -210,25 +154,16 @@ export class SqliteLog {
     return row && Number(row['id'])
   }
 
-  #snapshotAfter(ref: Ref, id: number, state: Conversation): number {
+  #linkAt(id: number, seq: number): string | undefined {
+    return this.#sql.link.get(id, seq)?.['chain'] as string | undefined
+  }
+
+  #snapshotAfter(ref: Ref, id: number, state: Conversation, link: string): number {
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
     if (!snapshotIsDue(state, last)) return last
-    const values = [state.seq, SNAPSHOT_VERSION, freeze(state)] as const
-    this.#put.snapshot.run(id, ...values, this.#snapshotSum(ref, ...values))
+    const text = freeze(state)
+    this.#put.snapshot.run(id, state.seq, SNAPSHOT_VERSION, text, digestOf(link + text))
     return state.seq
-  }
-
-  #conversationSum({ tenant, conversation }: Ref, row: ListedRow): number {
-    const { title, created_at, active_at, pinned, archived, mark } = row
-    return this.#sums.of('conversation', tenant, conversation, title, created_at, active_at, pinned, archived, mark)
-  }
-
-  #keySum({ tenant, conversation }: Ref, { key, bodyHash, value }: KeyRow): number {
-    return this.#sums.of('key', tenant, conversation, key, bodyHash, value)
-  }
-
-  #snapshotSum({ tenant, conversation }: Ref, seq: number, v: number, state: string): number {
-    return this.#sums.of('snapshot', tenant, conversation, seq, v, state)
   }
 
   /** Changes when another connection commits, in this process or another, but not for our own commits. */
@@ -237,13 +172,12 @@ export class SqliteLog {
     return this.#lastVersion
   }
 
+  /** A damaged snapshot is harmless: the log has everything. */
   #snapshot(ref: Ref, id: number): Pick<Cached, 'state' | 'snapshotSeq'> {
     const row = this.#sql.snapshot.get(id, SNAPSHOT_VERSION)
     const [seq, text] = [Number(row?.['seq']), String(row?.['state'])]
-    // A damaged snapshot is harmless: the log has everything.
-    if (row?.['sum'] !== this.#snapshotSum(ref, seq, SNAPSHOT_VERSION, text)) {
-      return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
-    }
+    const isWhole = row?.['sum'] === digestOf(String(this.#linkAt(id, seq)) + text)
+    if (!row || !isWhole) return { state: emptyConversation(ref.conversation), snapshotSeq: 0 }
     return { state: thaw(text), snapshotSeq: seq }
   }
 
@@ -251,25 +185,69 @@ export class SqliteLog {
   #folded(ref: Ref, id: number, base: Conversation, end: number): Conversation {
     let state = base
     const rows = this.#sql.eventsAfter.iterate(id, base.seq, -1)
-    for (const row of rows) state = apply(state, this.#next(ref, state.seq, row as SummedRow))
+    for (const row of rows) state = apply(state, this.#next(ref, state.seq, row as ChainedRow))
     if (state.seq !== end) throw missing(ref, Math.min(state.seq, end) + 1)
     return state
   }
 
-  #next(ref: Ref, seq: number, row: SummedRow): StoredEvent {
+  #next(ref: Ref, seq: number, row: ChainedRow): StoredEvent {
     if (row.seq !== seq + 1) throw missing(ref, seq + 1)
     return this.event(ref, row)
   }
 }
 
-export const damagedRow = (which: string): StoreError => storedDamage(`${which} does not have its checksum`)
-
 const missing = (ref: Ref, seq: number): StoreError => storedDamage(`event ${seq} of ${refKey(ref)} is missing`)
 
-/** The message is safe to show; the operator reads the cause. */
-export const storedDamage = (cause: string): StoreError =>
-  new StoreError(
-    'corrupt',
-    'What is stored here is damaged. "runsheet verify" shows what; to save what can be read, stop the server and run "runsheet recover".',
-    { cause },
-  )
+function reading(db: DatabaseSync) {
+  return {
+    version: db.prepare('PRAGMA data_version'),
+    id: db.prepare('SELECT id FROM conversations WHERE tenant = ? AND conversation = ?'),
+    head: db.prepare(
+      `SELECT id, (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq
+       FROM conversations WHERE tenant = ? AND conversation = ?`,
+    ),
+    eventsAfter: db.prepare(
+      `SELECT ${EVENT_ROW} FROM events AS e WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+    ),
+    link: db.prepare('SELECT chain FROM events WHERE conversation_id = ? AND seq = ?'),
+    snapshot: db.prepare('SELECT seq, state, sum FROM snapshots WHERE conversation_id = ? AND v = ?'),
+    key: db.prepare(
+      'SELECT key, body_hash AS bodyHash, value FROM keys WHERE tenant = ? AND conversation = ? AND key = ?',
+    ),
+    attempt: db.prepare('SELECT attempt FROM turns WHERE tenant = ? AND conversation = ? AND turn = ?'),
+  }
+}
+
+function writing(db: DatabaseSync) {
+  return {
+    key: db.prepare('INSERT INTO keys (tenant, conversation, key, body_hash, value) VALUES (?, ?, ?, ?, ?)'),
+    event: db.prepare(
+      'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+    ),
+    conversation: db.prepare(
+      `INSERT INTO conversations (tenant, conversation, created_at, title, active_at, pinned, archived, mark)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    title: db.prepare('SELECT title FROM conversations WHERE id = ?'),
+    listed: db.prepare(
+      'UPDATE conversations SET title = ?, active_at = ?, pinned = ?, archived = ?, mark = ? WHERE id = ?',
+    ),
+    task: db.prepare(
+      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed
+       WHERE conversation_id = excluded.conversation_id`,
+    ),
+    turn: db.prepare(
+      `INSERT INTO turns (tenant, conversation, turn, status, needs) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET status = excluded.status, needs = excluded.needs`,
+    ),
+    review: db.prepare(
+      `INSERT INTO reviews (tenant, id, conversation, pending, due_at, body) VALUES (?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
+       WHERE conversation = excluded.conversation`,
+    ),
+    snapshot: db.prepare(
+      'INSERT OR REPLACE INTO snapshots (conversation_id, seq, v, state, sum) VALUES (?, ?, ?, ?, ?)',
+    ),
+  }
+}

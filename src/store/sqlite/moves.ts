@@ -5,8 +5,6 @@ import { StoreError } from '../store-error.ts'
 
 /** File replacements that happen all or not at all. */
 export interface Moves<R = unknown> {
-  /** The command that moves the files, and that finishes the moves after a crash. */
-  readonly command: 'recover' | 'restore'
   /** In order; paths within the database's folder. */
   readonly moves: readonly (readonly [from: string, to: string])[]
   readonly report: R
@@ -35,13 +33,10 @@ export function finishMoves(path: string, { moves }: Moves): void {
   flushFolder(folder)
 }
 
-/** Throws while moves are unfinished: a start would find half of the files. */
+/** Throws while a restore is unfinished: a start would find half of the files. */
 export function refuseUnfinished(path: string): void {
-  const command = [path, ...(existsSync(path) ? [realpathSync(path)] : [])]
-    .map(each => unfinishedMoves(each)?.command)
-    .find(each => each !== undefined)
-  if (command === undefined) return
-  const message = `"runsheet ${command}" was interrupted while it replaced ${path}. Run the same command again: it finishes.`
+  if (!unfinishedMoves(path) && !(existsSync(path) && unfinishedMoves(realpathSync(path)))) return
+  const message = `"runsheet restore" was interrupted while it replaced ${path}. Run the same command again: it finishes.`
   throw new StoreError('corrupt', message)
 }
 

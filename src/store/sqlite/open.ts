@@ -5,23 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
 import { isSameFile, lstatOf, statOf } from '../identity.ts'
 import { makePrivateFolder } from '../private-file.ts'
-import { verifyConversations } from './verifiable.ts'
 import { createDatabase } from './create.ts'
-import { type Head, noteChecked, readHead } from './head-file.ts'
-import { damageIn, isSealed, writtenIn } from './integrity.ts'
-import { lockOut } from './lock-out.ts'
+import { headProblem, readHead } from './head-file.ts'
 import { refuseUnfinished } from './moves.ts'
-import { damaged, openError } from './open-errors.ts'
 import { checkFormat } from './schema.ts'
-import { isBusy, resultCode, toStoreError } from './to-store-error.ts'
+import { damaged, isBusy, openError, toStoreError } from './to-store-error.ts'
 
 const HEADER_BYTES = 100
 
 /** Size to which SQLite truncates a WAL that grew larger. */
-export const WAL_BYTES = 4 * 1024 * 1024
-
-/** Record checked events only from this many on. */
-const MANY_EVENTS = 100
+const WAL_BYTES = 4 * 1024 * 1024
 
 /** Opens or creates the database. Refuses a damaged one and leaves it untouched. */
 export async function openDatabase(path: string): Promise<DatabaseSync> {
@@ -60,16 +53,9 @@ export function connect(path: string): DatabaseSync {
 }
 
 /**
- * A second connection, for data that a power cut may lose. NORMAL, not OFF: its commits are not flushed, but its
- * checkpoints are, because they also move pages of flushed commits.
+ * Runs a whole transaction, or a statement outside of one, that a power cut may lose. NORMAL, not OFF: its commits are not
+ * flushed, but its checkpoints are, because they also move pages of flushed commits.
  */
-export function connectUnflushed(path: string): DatabaseSync {
-  const db = connect(path)
-  db.exec('PRAGMA synchronous = NORMAL')
-  return db
-}
-
-/** Runs a whole transaction that a power cut may lose, on a connection that otherwise flushes. */
 export function unflushed<T>(db: DatabaseSync, transaction: () => T): T {
   db.exec('PRAGMA synchronous = NORMAL')
   try {
@@ -122,69 +108,42 @@ function refuseDanglingLink(path: string): void {
   throw new StoreError('corrupt', `${path} is a link to a file that does not exist. Remove it, or restore that file.`)
 }
 
+/**
+ * Checks on a read-only connection: closing it runs no checkpoint, so a WAL that SQLite cannot read is not lost.
+ */
 function checked(path: string): DatabaseSync {
   checkSize(path)
   const before = statOf(path)
   const real = realpathSync(path)
+  const wasOpen = existsSync(`${real}-wal`)
   const head = readHead(real)
-  const db = isSealed(real, head) ? connectSealed(path) : connectChecked(path, real, head)
+  const reader = connectReader(path)
+  let db: DatabaseSync
+  try {
+    checkFormat(reader, path)
+    const problem = structureProblem(reader) ?? headProblem(reader, real, head)
+    if (problem !== undefined) throw damaged(path, problem)
+    db = connected(path)
+    reader.close()
+  } catch (error) {
+    reader.close()
+    if (!wasOpen) removeEmptyWal(path)
+    throw error
+  }
   // Replaced while we opened it, so we cannot know which one we have.
   if (isSameFile(before, statOf(path))) return db
   db.close()
   throw new StoreError('busy', 'The database is being replaced.')
 }
 
-/** Sealed: nothing has changed since the last clean shutdown, so nothing needs a check. */
-function connectSealed(path: string): DatabaseSync {
-  const db = connect(path)
-  try {
-    checkFormat(db, path)
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
-
-/** Checks on a read-only connection: closing it runs no checkpoint, so a WAL that SQLite cannot read is not lost. */
-function connectChecked(path: string, real: string, head: Head | undefined): DatabaseSync {
-  const [hasWal, hasShm] = [existsSync(`${real}-wal`), existsSync(`${real}-shm`)]
-  if (hasWal !== hasShm) refuseIfInUse(path, real)
-  const reader = connectReader(path)
-  try {
-    checkFormat(reader, path)
-    reader.exec('BEGIN')
-    const problem = problemIn(reader, real, head, hasWal || hasShm)
-    if (problem !== undefined) throw damaged(path, problem)
-    return connected(path)
-  } finally {
-    reader.close()
-    if (!hasWal) removeEmptyWal(path)
-  }
-}
-
 /**
- * If only one of `-wal` and `-shm` exists, no process may have the database open: it would continue with a deleted
- * file, and we with a new one. Retried, because opening and closing pass through that state.
+ * `integrity_check`, because `quick_check` takes nearly as long and does not compare indexes with tables: a log would end
+ * early where an index does not find its events.
  */
-function refuseIfInUse(path: string, real: string): void {
-  let lock: ReturnType<typeof lockOut>
-  try {
-    lock = lockOut(real)
-  } catch (error) {
-    // Some file systems have no hard links; there, checking would risk the WAL.
-    if (resultCode(error) === undefined) return
-    throw error
-  }
-  if (!lock) throw inUse(path)
-  lock.release()
+function structureProblem(db: DatabaseSync): string | undefined {
+  const verdict = String(pragma(db, 'integrity_check(1)')).replaceAll(/\s+/g, ' ')
+  return verdict === 'ok' ? undefined : verdict
 }
-
-const inUse = (path: string): StoreError =>
-  new StoreError(
-    'busy',
-    `${path}-wal or -shm was deleted while another process has the database open. Stop all processes that use it first.`,
-  )
 
 /** A read-only connection creates a WAL and leaves it behind; the last writable connection to close removes it. */
 export function removeEmptyWal(path: string): void {
@@ -197,7 +156,14 @@ export function removeEmptyWal(path: string): void {
 
 /** A connection counts as open only after its first read. */
 function connected(path: string): DatabaseSync {
-  const db = connect(path)
+  return afterFirstRead(connect(path))
+}
+
+/** A connection that leaves the files unchanged. */
+export const connectReader = (path: string): DatabaseSync =>
+  afterFirstRead(new DatabaseSync(path, { timeout: 0, readOnly: true }))
+
+function afterFirstRead(db: DatabaseSync): DatabaseSync {
   try {
     pragma(db, 'user_version')
     return db
@@ -205,31 +171,6 @@ function connected(path: string): DatabaseSync {
     db.close()
     throw error
   }
-}
-
-/** A connection that leaves the files unchanged. */
-export function connectReader(path: string): DatabaseSync {
-  const reader = new DatabaseSync(path, { timeout: 0, readOnly: true })
-  try {
-    pragma(reader, 'user_version')
-    return reader
-  } catch (error) {
-    reader.close()
-    throw error
-  }
-}
-
-function problemIn(db: DatabaseSync, real: string, head: Head | undefined, wasOpen: boolean): string | undefined {
-  const problem = damageIn(db, real, head)
-  if (problem !== undefined) return problem
-  if (head?.seal && !wasOpen) {
-    // Changed since its clean shutdown, but not by us: check everything.
-    const [first] = verifyConversations(db)
-    return first
-  }
-  const { events } = writtenIn(db)
-  if (head && events - head.checked >= MANY_EVENTS) noteChecked(real, events)
-  return undefined
 }
 
 /** Call before SQLite opens the file, because SQLite deletes the WAL of an empty file. */

@@ -3,11 +3,10 @@ import type { EventType, StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Template } from '../../domain/template.ts'
 import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
-import type { Checksums } from '../checksum.ts'
 import type { ReviewRecord } from '../rows.ts'
-import type { Queries, Ref, Templates } from '../store.ts'
-import { damagedRow, type SqliteLog, type SummaryRow, type SummedRow } from './log.ts'
-import { SUMMED_COLUMNS } from './log-sql.ts'
+import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
+import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
+import { storedDamage } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
@@ -16,13 +15,13 @@ const EVERYTHING = -1
 /** Runs a query. Throws once the store is closed; converts failures to store errors. */
 export type Read = <T>(work: () => T) => T
 
-export function sqliteQueries(
-  db: DatabaseSync,
-  read: Read,
-  log: SqliteLog,
-  sums: Checksums,
-  now: () => Instant,
-): Queries {
+/** SQLite has no booleans. */
+export type SummaryRow = Omit<ConversationSummary, 'pinned' | 'archived'> & {
+  readonly pinned: number
+  readonly archived: number
+}
+
+export function sqliteQueries(db: DatabaseSync, read: Read, log: SqliteLog, now: () => Instant): Queries {
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
     read(() => db.prepare(sql).all(...values) as R[])
   return {
@@ -38,17 +37,15 @@ export function sqliteQueries(
         ...(from ?? []),
         page.limit + 1,
       )
-      const summaries = rows.map(row => log.summary(row))
-      return paged(summaries, page.limit, each => each, keyOf)
+      return paged(rows.map(summaryOf), page.limit, each => each, keyOf)
     },
     summaries: async (tenant, conversations) => {
       const sql = `${SUMMARIES} WHERE tenant = ? AND conversation IN (SELECT value FROM json_each(?))`
-      return all<SummaryRow>(sql, tenant, JSON.stringify(conversations)).map(row => log.summary(row))
+      return all<SummaryRow>(sql, tenant, JSON.stringify(conversations)).map(summaryOf)
     },
     conversation: async ref => {
       const [row] = all<SummaryRow>(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`, ref.tenant, ref.conversation)
-      if (!row) read(() => log.checkUnknown(ref))
-      return row && log.summary(row)
+      return row && summaryOf(row)
     },
     review: async (tenant, reviewId) => {
       const [row] = all<Row>(`${REVIEWS} WHERE tenant = ? AND id = ?`, tenant, reviewId)
@@ -102,8 +99,8 @@ export function sqliteQueries(
     task: string | undefined,
     last: number = EVERYTHING,
   ): StoredEvent[] {
-    const rows = all<SummedRow>(
-      `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
+    const rows = all<ChainedRow>(
+      `SELECT ${EVENT_ROW} FROM events AS e WHERE conversation_id = ${ID} ${where} ORDER BY seq DESC LIMIT ?`,
       ref.tenant,
       ref.conversation,
       ...types,
@@ -112,66 +109,53 @@ export function sqliteQueries(
     )
     return rows.toReversed().map(row => log.event(ref, row))
   }
+}
 
-  function recordIn(row: Row): ReviewRecord {
-    if (!sums.holds('review', row)) throw damagedRow(`the review ${String(row['id'])}`)
-    return JSON.parse(String(row['body'])) as ReviewRecord
+const recordIn = (row: Row): ReviewRecord => parsed(row['body'], `the review ${String(row['id'])}`) as ReviewRecord
+
+export function sqliteTemplates(db: DatabaseSync, read: Read, write: <T>(change: () => T) => Promise<T>): Templates {
+  const templateOf = (row: Row): Template => parsed(row['body'], `the template ${String(row['name'])}`) as Template
+  const put = (tenant: string, template: Template): unknown =>
+    db
+      .prepare('INSERT OR REPLACE INTO templates (tenant, name, body) VALUES (?, ?, ?)')
+      .run(tenant, template.name, JSON.stringify(template))
+  const find = (tenant: string, name: string): Row | undefined =>
+    db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`).get(tenant, name)
+  const remove = (tenant: string, name: string): boolean =>
+    db.prepare('DELETE FROM templates WHERE tenant = ? AND name = ?').run(tenant, name).changes > 0
+  return {
+    get: async (tenant, name) => {
+      const row = read(() => find(tenant, name))
+      return row && templateOf(row)
+    },
+    list: async tenant =>
+      read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? ORDER BY name`).all(tenant)).map(templateOf),
+    put: async (tenant, template) => void (await write(() => put(tenant, template))),
+    rename: async (tenant, name, to) =>
+      write(() => {
+        const row = find(tenant, name)
+        if (!row) return 'unknown'
+        if (find(tenant, to)) return 'taken'
+        put(tenant, { ...templateOf(row), name: to })
+        remove(tenant, name)
+        return 'renamed'
+      }),
+    delete: async (tenant, name) => write(() => remove(tenant, name)),
   }
 }
 
-/** `onChange` gets, within the transaction, the total number of template writes. */
-export function sqliteTemplates(
-  db: DatabaseSync,
-  sums: Checksums,
-  read: Read,
-  write: <T>(change: () => T) => Promise<T>,
-  onChange: (count: number) => void,
-): Templates {
-  const templateOf = (row: Row): Template => {
-    if (!sums.holds('template', row)) throw damagedRow(`the template ${String(row['name'])}`)
-    return JSON.parse(String(row['body'])) as Template
-  }
-  const count = (): void => {
-    const row = db.prepare('UPDATE identity SET templates = templates + 1 RETURNING templates').get()
-    onChange(Number(row?.['templates']))
-  }
-  const put = (tenant: string, template: Template): void => {
-    const sql = 'INSERT OR REPLACE INTO templates (tenant, name, body, sum) VALUES (?, ?, ?, ?)'
-    const values = [tenant, template.name, JSON.stringify(template)] as const
-    db.prepare(sql).run(...values, sums.of('template', ...values))
-  }
-  return {
-    get: async (tenant, name) => {
-      const row = read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`).get(tenant, name))
-      return row && templateOf(row)
-    },
-    list: async tenant => {
-      return read(() => db.prepare(`${TEMPLATES} WHERE tenant = ? ORDER BY name`).all(tenant)).map(templateOf)
-    },
-    put: async (tenant, template) => {
-      await write(() => {
-        put(tenant, template)
-        count()
-      })
-    },
-    rename: async (tenant, name, to) =>
-      write(() => {
-        const find = db.prepare(`${TEMPLATES} WHERE tenant = ? AND name = ?`)
-        const row = find.get(tenant, name)
-        if (!row) return 'unknown'
-        if (find.get(tenant, to)) return 'taken'
-        put(tenant, { ...templateOf(row), name: to })
-        db.prepare(DELETE_TEMPLATE).run(tenant, name)
-        count()
-        return 'renamed'
-      }),
-    delete: async (tenant, name) => {
-      return write(() => {
-        const wasThere = db.prepare(DELETE_TEMPLATE).run(tenant, name).changes > 0
-        if (wasThere) count()
-        return wasThere
-      })
-    },
+export const summaryOf = (row: SummaryRow): ConversationSummary => ({
+  ...row,
+  pinned: row.pinned === 1,
+  archived: row.archived === 1,
+})
+
+/** A row beside the log has no checksum, but damage must not look like a fault of ours. */
+function parsed(text: SQLOutputValue | undefined, which: string): unknown {
+  try {
+    return JSON.parse(String(text))
+  } catch {
+    throw storedDamage(`${which} cannot be read`)
   }
 }
 
@@ -180,11 +164,10 @@ export const refOf = (row: Row): Ref => ({
   conversation: String(row['conversation']),
 })
 
-const REVIEWS = 'SELECT tenant, id, conversation, pending, due_at, body, sum FROM reviews'
-const TEMPLATES = 'SELECT tenant, name, body, sum FROM templates'
-const DELETE_TEMPLATE = 'DELETE FROM templates WHERE tenant = ? AND name = ?'
+const REVIEWS = 'SELECT id, conversation, body FROM reviews'
+const TEMPLATES = 'SELECT name, body FROM templates'
 
-export const SUMMARIES = `SELECT tenant, row_sum AS sum, conversation AS session_id, title, created_at, active_at, pinned, archived, mark,
+export const SUMMARIES = `SELECT conversation AS session_id, title, created_at, active_at, pinned, archived, mark,
     (SELECT max(seq) FROM events WHERE conversation_id = conversations.id) AS seq,
     (SELECT timestamp FROM events WHERE conversation_id = conversations.id ORDER BY seq DESC LIMIT 1) AS updated_at
   FROM conversations`

@@ -8,7 +8,7 @@ const APPLICATION_ID = 0x52_53_48_54
 const EARLIER_ID = 0x52_55_4e_53
 
 /** Stored in `user_version`. Raise with every change of the tables: other versions are refused. */
-const FORMAT = 1
+const FORMAT = 2
 
 export function createTables(db: DatabaseSync): void {
   db.exec(`BEGIN; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; ${TABLES}; COMMIT`)
@@ -16,7 +16,7 @@ export function createTables(db: DatabaseSync): void {
 
 export function ownerOf(db: DatabaseSync): 'ours' | 'earlier' | 'foreign' {
   const id = numberOf(db, 'application_id')
-  if (id === EARLIER_ID) return 'earlier'
+  if (id === EARLIER_ID || (id === APPLICATION_ID && versionOf(db) < FORMAT)) return 'earlier'
   return id === APPLICATION_ID ? 'ours' : 'foreign'
 }
 
@@ -30,7 +30,7 @@ export function checkFormat(db: DatabaseSync, path: string): void {
       throw new StoreError('older', message)
     }
     case 'ours': {
-      const version = numberOf(db, 'user_version')
+      const version = versionOf(db)
       if (version === FORMAT) return
       const formats = `format ${version}, this one knows ${FORMAT}`
       throw new StoreError('newer', `${path} was written by a newer Runsheet (${formats}). Update Runsheet.`)
@@ -38,18 +38,14 @@ export function checkFormat(db: DatabaseSync, path: string): void {
   }
 }
 
+const versionOf = (db: DatabaseSync): number => numberOf(db, 'user_version')
 const numberOf = (db: DatabaseSync, name: string): number => Number(db.prepare(`PRAGMA ${name}`).get()?.[name])
 
 /**
  * Few pages per commit: rows and indexes store a conversation's number instead of its two names, and a log's head is
- * read from the log. Everything that is not derived from the log, or is read without folding it, has a checksum.
+ * read from the log.
  */
 const TABLES = `
-  -- id: part of every checksum, so that rows of another database do not count. templates: how often one was written.
-  CREATE TABLE identity (id TEXT NOT NULL, templates INTEGER NOT NULL) STRICT;
-  INSERT INTO identity VALUES (lower(hex(randomblob(16))), 0);
-
-  -- row_sum is not named sum, because these rows are joined to events.
   CREATE TABLE conversations (
     id INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -60,13 +56,13 @@ const TABLES = `
     pinned INTEGER NOT NULL,
     archived INTEGER NOT NULL,
     mark TEXT,
-    row_sum INTEGER NOT NULL,
     UNIQUE (tenant, conversation)
   ) STRICT;
   CREATE INDEX conversations_created ON conversations (tenant, created_at, conversation);
   CREATE INDEX conversations_active ON conversations (tenant, archived, pinned, active_at, conversation);
 
   -- In commit order across conversations: concurrent writers fill few pages, and id tells other processes what is new.
+  -- chain: the link of the event (chain.ts).
   CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     conversation_id INTEGER NOT NULL,
@@ -76,16 +72,17 @@ const TABLES = `
     turn_id TEXT,
     timestamp TEXT NOT NULL,
     data TEXT NOT NULL,
-    sum INTEGER NOT NULL,
+    chain TEXT NOT NULL,
     UNIQUE (conversation_id, seq)
   ) STRICT;
 
+  -- sum: over the state and the link of its event.
   CREATE TABLE snapshots (
     conversation_id INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
     v INTEGER NOT NULL,
     state TEXT NOT NULL,
-    sum INTEGER NOT NULL
+    sum TEXT NOT NULL
   ) STRICT;
 
   CREATE TABLE keys (
@@ -94,7 +91,6 @@ const TABLES = `
     key TEXT NOT NULL,
     body_hash TEXT NOT NULL,
     value TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (tenant, conversation, key)
   ) STRICT, WITHOUT ROWID;
 
@@ -133,7 +129,6 @@ const TABLES = `
     pending INTEGER NOT NULL,
     due_at TEXT,
     body TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (tenant, id)
   ) STRICT;
   CREATE INDEX reviews_due ON reviews (due_at) WHERE due_at IS NOT NULL;
@@ -145,7 +140,6 @@ const TABLES = `
     tenant TEXT NOT NULL,
     name TEXT NOT NULL,
     body TEXT NOT NULL,
-    sum INTEGER NOT NULL,
     PRIMARY KEY (tenant, name)
   ) STRICT, WITHOUT ROWID;
 

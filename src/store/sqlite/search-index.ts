@@ -1,12 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { keyOf, matchesIn, type Term } from '../../domain/search.ts'
-import { type IndexedDocument, kindByKind, type Loaded, searchIn, type SearchIndex } from '../search.ts'
+import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import { refKey, type Search } from '../store.ts'
-import { type SqliteLog, storedDamage, type SummaryRow, type SummedRow } from './log.ts'
-import { SUMMED_COLUMNS } from './log-sql.ts'
-import { type Read, SUMMARIES } from './queries.ts'
+import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
+import { type Read, SUMMARIES, type SummaryRow, summaryOf } from './queries.ts'
 import { SqliteIndexer } from './search-indexer.ts'
+import { storedDamage } from './to-store-error.ts'
 
 /** A key with at most this many documents is rare. */
 const RARE = 100
@@ -42,7 +42,7 @@ function indexIn(
     session: db.prepare(`${SUMMARIES} WHERE tenant = ? AND conversation = ?`),
     task: db.prepare('SELECT seq, removed FROM tasks WHERE tenant = ? AND id = ?'),
     event: db.prepare(
-      `SELECT ${SUMMED_COLUMNS} FROM events
+      `SELECT ${EVENT_ROW} FROM events AS e
        WHERE conversation_id = (SELECT id FROM conversations WHERE tenant = ? AND conversation = ?) AND seq = ?`,
     ),
   }
@@ -60,13 +60,13 @@ function indexIn(
   const load = (tenant: string, { kind, conversation, ref, seq }: IndexedDocument): Loaded | undefined => {
     const found = sql.session.get(tenant, conversation) as SummaryRow | undefined
     if (!found) return undefined
-    const session = log.summary(found)
+    const session = summaryOf(found)
     if (kind === 'conversation') return { session }
     if (kind === 'task') return taskOf(tenant, conversation, ref, seq, session)
     const row = sql.event.get(tenant, conversation, seq)
-    return row && { session, event: log.event({ tenant, conversation }, row as SummedRow) }
+    return row && { session, event: log.event({ tenant, conversation }, row as ChainedRow) }
   }
-  /** Loads the task from its newest event. The row that points there has no checksum, so the event validates it. */
+  /** Loads the task from its newest event, which validates the row that points there. */
   const taskOf = (
     tenant: string,
     conversation: string,
@@ -76,7 +76,7 @@ function indexIn(
   ): Loaded | undefined => {
     const place = sql.task.get(tenant, ref)
     const row = place && sql.event.get(tenant, conversation, Number(place['seq']))
-    const event = row && log.event({ tenant, conversation }, row as SummedRow)
+    const event = row && log.event({ tenant, conversation }, row as ChainedRow)
     const task = event && 'task' in event.data && event.seq >= indexed ? event.data.task : undefined
     const isRemoved = task?.removed_at !== undefined
     if (task?.id !== ref || (place?.['removed'] === 1) !== isRemoved) {
@@ -86,14 +86,20 @@ function indexIn(
   }
   return {
     places: ['number'],
-    newest: kindByKind(catchUp, (tenant, kind, terms, limit, after) =>
-      read(() => {
-        const scope = indexer.scope(tenant, kind)
-        if (scope === undefined) return []
-        const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
-        return rows(scope, terms, before, limit).map(({ id, ...row }) => ({ ...row, kind, place: [id] }))
-      }),
-    ),
+    newest: async (tenant, kinds, terms, { limit, enough, after }) => {
+      const isComplete = await catchUp()
+      const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
+      const documents: IndexedDocument[] = []
+      for (const kind of kinds) {
+        if (documents.length >= enough) break
+        read(() => {
+          const scope = indexer.scope(tenant, kind)
+          const found = scope === undefined ? [] : rows(scope, terms, before, limit)
+          documents.push(...found.map(({ id, ...row }) => ({ ...row, kind, place: [id] })))
+        })
+      }
+      return { documents, isComplete }
+    },
     load: async (tenant, documents) => read(() => documents.map(document => load(tenant, document))),
   }
 }

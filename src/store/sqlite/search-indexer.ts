@@ -4,8 +4,7 @@ import { SEARCH_VERSION, tokensOf } from '../../domain/search-tokens.ts'
 import { keysOf, SEARCH_KINDS, type SearchKind } from '../../domain/search.ts'
 import { type DocumentWrite, sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
-import { type SqliteLog, type SummedRow } from './log.ts'
-import { SUMMED_COLUMNS } from './log-sql.ts'
+import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
 import { ranAtOnce, unflushed } from './open.ts'
 
 /** Indexed events per slice, and events scanned to find them. */
@@ -119,7 +118,7 @@ export class SqliteIndexer {
 }
 
 /** A type, not an interface, so that a database row can be cast to it. */
-type Located = SummedRow & {
+type Located = ChainedRow & {
   readonly id: number
   readonly conversation_id: number
   readonly tenant: string
@@ -135,7 +134,7 @@ function statements(db: DatabaseSync) {
     putState: db.prepare('UPDATE search_state SET version = ?, indexed = ?'),
     // CROSS keeps the planner from starting the join at the conversations.
     events: db.prepare(
-      `SELECT e.id, e.conversation_id, c.tenant, c.conversation, ${SUMMED_COLUMNS}
+      `SELECT e.id, e.conversation_id, c.tenant, c.conversation, ${EVENT_ROW}
        FROM events e CROSS JOIN conversations c ON c.id = e.conversation_id
        WHERE e.id > ? AND e.id <= ? AND type IN (${types}) ORDER BY e.id LIMIT ?`,
     ),

@@ -1,20 +1,19 @@
-import { openError } from './open-errors.ts'
+import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { type Conversation, emptyConversation } from '../../domain/conversation.ts'
 import type { StoredEvent } from '../../domain/event.ts'
 import type { Instant } from '../../domain/instant.ts'
 import type { Need } from '../../domain/needs.ts'
-import { Checksums } from '../checksum.ts'
 import { StoreClock } from '../clock.ts'
-import { closed, type StoreError } from '../store-error.ts'
+import { closed, StoreError } from '../store-error.ts'
 import type { Commit } from '../commit.ts'
 import { Group } from '../group.ts'
 import type { Hints } from '../hints.ts'
 import { logExists, piecesOf } from '../pieces.ts'
 import { proveRoom } from '../room.ts'
 import type { CatchUp } from '../search-catch-up.ts'
-import { type Call, stage, type Staged } from '../stage.ts'
+import { byConversation, type Call, called, stage, type Staged } from '../stage.ts'
 import {
   type At,
   type ClaimOptions,
@@ -25,24 +24,22 @@ import {
   type LiveText,
   type Queries,
   type Ref,
-  refKey,
   type Search,
   type Store,
   type Templates,
 } from '../store.ts'
 import type { Verifiable } from '../verify.ts'
-import { toStoreError } from './to-store-error.ts'
-import { sqliteVerifiable } from './verifiable.ts'
-import { CommitGuard } from './commit-guard.ts'
-import type { Written } from './head-file.ts'
-import { identityOf } from './database-identity.ts'
+import { type Head, HeadFile } from './head-file.ts'
 import { SqliteLeases } from './leases.ts'
 import { sqliteLive } from './live.ts'
 import { SqliteLog } from './log.ts'
 import { sqliteNotices, type SqliteNotices } from './notices.ts'
-import { connectUnflushed, openDatabase, pragma, retryWhileBusy, unflushed } from './open.ts'
-import { sqliteQueries, sqliteTemplates } from './queries.ts'
+import { openDatabase, pragma, unflushed } from './open.ts'
+import { OpenFiles } from './open-files.ts'
+import { type Read, sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
+import { openError, toStoreError } from './to-store-error.ts'
+import { sqliteVerifiable } from './verify.ts'
 import { watchedHints } from './watch.ts'
 import { WriteLock } from './write-lock.ts'
 
@@ -66,20 +63,18 @@ interface SmallWrite {
   readonly reject: (error: unknown) => void
 }
 
-const NOTHING: Written = { events: 0, templates: 0 }
-
 const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
 
 export const openSqliteStore = (options: SqliteStoreOptions): Promise<SqliteStore> =>
-  openSqlite(options, (db, liveDb) => new SqliteStore(db, liveDb, options))
+  openSqlite(options, db => new SqliteStore(db, options))
 
 export async function openSqlite<S extends SqliteStore>(
   { path }: SqliteStoreOptions,
-  make: (db: DatabaseSync, liveDb: DatabaseSync) => S | Promise<S>,
+  make: (db: DatabaseSync) => S,
 ): Promise<S> {
   const db = await openDatabase(path)
   try {
-    return await make(db, await retryWhileBusy(() => connectUnflushed(path)))
+    return make(db)
   } catch (error) {
     db.close()
     throw openError(error, path)
@@ -94,8 +89,8 @@ export class SqliteStore implements FullStore {
   readonly notices: SqliteNotices
   readonly place: string
   readonly #db: DatabaseSync
-  readonly #liveDb: DatabaseSync
-  readonly #guard: CommitGuard
+  readonly #files: OpenFiles
+  readonly #head: HeadFile
   readonly #log: SqliteLog
   readonly #lock: WriteLock
   readonly #clock: StoreClock
@@ -110,68 +105,48 @@ export class SqliteStore implements FullStore {
     try {
       this.#sql.begin.run()
     } catch (error) {
-      throw this.#guard.explained(error)
+      throw this.#explained(error)
     }
   }
   #closed = false
-  #written: Written = NOTHING
+  /** The newest event of the open transaction. */
+  #written: Head | undefined
 
-  constructor(db: DatabaseSync, liveDb: DatabaseSync, options: SqliteStoreOptions) {
+  constructor(db: DatabaseSync, options: SqliteStoreOptions) {
     this.#db = db
     this.#options = options
     this.place = basename(options.path)
-    const id = identityOf(db)
-    const sums = new Checksums(id)
-    this.#guard = new CommitGuard(db, options.path, id)
-    this.#log = new SqliteLog(db, sums, events => (this.#written = { ...this.#written, events }))
-    this.#hints = watchedHints(db, () => this.#guard.files.lost())
+    this.#files = new OpenFiles(options.path)
+    this.#head = new HeadFile(realpathSync(options.path))
+    this.#log = new SqliteLog(db, head => (this.#written = head))
+    this.#hints = watchedHints(db)
     this.#lock = WriteLock.ofDatabase(options.path)
     this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
     this.#leases = new SqliteLeases(db, this.#clock)
-    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE') }
-    this.queries = sqliteQueries(
-      db,
-      work => this.#read(work),
-      this.#log,
-      sums,
-      () => this.#clock.now(),
-    )
-    const { search, indexing } = sqliteSearch(
-      db,
-      work => this.#read(work),
-      this.#log,
-      () => this.#guard.check(),
-    )
+    this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
+    const read: Read = work => this.#read(work)
+    const checkFiles = (): void => this.#files.check()
+    this.queries = sqliteQueries(db, read, this.#log, () => this.#clock.now())
+    const { search, indexing } = sqliteSearch(db, read, this.#log, checkFiles)
     this.search = search
     this.#indexing = indexing
-    this.templates = sqliteTemplates(
-      db,
-      sums,
-      work => this.#read(work),
-      change => this.#write(change),
-      templates => (this.#written = { ...this.#written, templates }),
-    )
+    this.templates = sqliteTemplates(db, read, change => this.#write(change))
     this.notices = sqliteNotices(
       db,
-      work => this.#read(work),
+      read,
       // A notice that a power cut restores is delivered again.
       change => this.#write(change, { isUnflushed: true }),
       () => this.#clock.now(),
     )
-    this.#liveDb = liveDb
-    this.live = sqliteLive(
-      this.#liveDb,
-      work => this.#read(work),
-      () => this.#guard.check(),
-      this.#lock,
-      ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
+    this.live = sqliteLive(db, read, checkFiles, this.#lock, ({ tenant, conversation }) =>
+      this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
 
   commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
-    return new Promise<Committed<T>>((resolve, reject) => {
+    return called(at, decide, call => {
       this.#check()
-      this.#group.add({ at, decide, resolve: resolve as Call['resolve'], reject })
+      this.#group.add(call)
     })
   }
 
@@ -211,7 +186,7 @@ export class SqliteStore implements FullStore {
   /** Fails if nothing can be written, because due reviews could not be expired. */
   async due(limit: number): ReturnType<Store['due']> {
     return this.#read(() => {
-      this.#guard.files.check()
+      this.#files.check()
       return this.#leases.due(limit)
     })
   }
@@ -236,7 +211,7 @@ export class SqliteStore implements FullStore {
 
   lost(): StoreError | undefined {
     this.#check()
-    return this.#guard.files.lost()
+    return this.#files.lost()
   }
 
   verifiable(): Verifiable {
@@ -248,8 +223,14 @@ export class SqliteStore implements FullStore {
     this.#closed = true
     await this.#group.idle()
     await this.#indexing.stop()
-    this.#liveDb.close()
-    this.#guard.closeDatabase()
+    try {
+      // Our `-wal` must not stay next to another database.
+      this.#files.lost()
+    } catch {
+      // Cannot be checked, so there is nothing to move away.
+    }
+    this.#db.close()
+    this.#head.close()
   }
 
   /** Serves all items in one transaction: decides one after the other, flushes once, then answers. */
@@ -310,7 +291,6 @@ export class SqliteStore implements FullStore {
     const { onFaultPoint, onWrite } = this.#options
     let groups: { ref: Ref; staged: Staged; done: () => void }[]
     try {
-      this.#written = NOTHING
       onFaultPoint?.('begun')
       groups = this.#stage(calls).map(({ ref, staged }) => ({
         ref,
@@ -323,12 +303,15 @@ export class SqliteStore implements FullStore {
       onFaultPoint?.('written')
     } catch (error) {
       this.#rollback()
-      return { error: this.#guard.explained(error) }
+      return { error: this.#explained(error) }
     }
     const writes = groups.some(({ staged }) => staged.commits.length > 0 || staged.keys.length > 0)
     try {
-      if (writes) this.#guard.commit()
-      else this.#discard()
+      if (writes) this.#commit()
+      else {
+        this.#files.check()
+        this.#rollback()
+      }
     } catch (error) {
       this.#rollback()
       for (const { staged } of groups) {
@@ -339,29 +322,25 @@ export class SqliteStore implements FullStore {
     }
     onFaultPoint?.('committed')
     this.#indexing.note()
-    const lost = this.#guard.failureAfterCommit(this.#written)
+    this.#noteHead()
     onFaultPoint?.('noted')
     for (const { ref, staged, done } of groups) {
       done()
       staged.rejectRefused()
-      if (lost) staged.reject(lost)
-      else staged.resolve()
+      staged.resolve()
       if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
     return undefined
   }
 
   #stage(calls: readonly Call[]): { ref: Ref; staged: Staged }[] {
-    return [...Map.groupBy(calls, ({ at }) => refKey(at)).values()].flatMap(group => {
-      const [first] = group
-      if (!first) return []
-      const ref = { tenant: first.at.tenant, conversation: first.at.conversation }
+    return byConversation(calls).map(({ ref, calls: group }) => {
       const basis = {
         state: this.#log.current(ref),
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return [{ ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }]
+      return { ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }
     })
   }
 
@@ -383,36 +362,46 @@ export class SqliteStore implements FullStore {
 
   #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
     try {
-      this.#written = NOTHING
       change()
-      this.#guard.commit()
-      const lost = this.#guard.failureAfterCommit(this.#written)
-      if (lost) return { error: lost }
+      this.#commit()
+      this.#noteHead()
       resolve()
       return undefined
     } catch (error) {
       this.#rollback()
-      return { error: this.#guard.explained(error) }
+      return { error: this.#explained(error) }
     }
+  }
+
+  #commit(): void {
+    this.#files.check()
+    this.#sql.commit.run()
+  }
+
+  #noteHead(): void {
+    if (this.#written) this.#head.note(this.#written)
+    this.#written = undefined
   }
 
   #read<T>(work: () => T): T {
     this.#check()
-    this.#guard.files.checkContent()
     try {
       return work()
     } catch (error) {
-      throw this.#guard.explained(error)
+      throw this.#explained(error)
     }
   }
 
-  #discard(): void {
-    this.#guard.files.check()
-    this.#rollback()
+  #rollback(): void {
+    this.#written = undefined
+    if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
   }
 
-  #rollback(): void {
-    if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
+  /** If the files are gone, that is the reason why they cannot be read. */
+  #explained(failure: unknown): unknown {
+    const error = toStoreError(failure)
+    const isUnreadable = error instanceof StoreError && (error.code === 'corrupt' || error.code === 'io')
+    return isUnreadable ? (this.#files.lost() ?? error) : error
   }
 
   #check(): void {

@@ -6,11 +6,8 @@ import { refOf } from './queries.ts'
 
 const POLL_MS = 100
 
-/**
- * Hints about commits of other processes to the same file: polls `data_version` while there are listeners. `onPoll`
- * runs on each poll.
- */
-export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
+/** Hints about commits of other processes to the same file: polls `data_version` while there are listeners. */
+export function watchedHints(db: DatabaseSync): Hints {
   const newLogs = db.prepare(
     `SELECT c.tenant, c.conversation, max(e.seq) AS seq
      FROM events e JOIN conversations c ON c.id = e.conversation_id WHERE e.id > ? GROUP BY c.id`,
@@ -28,7 +25,6 @@ export function watchedHints(db: DatabaseSync, onPoll: () => void): Hints {
   const look = (): void => {
     // Not within our own transaction: the next poll sees the changes.
     if (!db.isOpen || db.isTransaction) return
-    onPoll()
     if (pragma(db, 'data_version') === version) return
     const next = pragma(db, 'data_version')
     const newest = head()

@@ -1,60 +1,94 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { StoredEvent } from '../../domain/event.ts'
 import type { Need } from '../../domain/needs.ts'
 import type { SessionMark } from '../../domain/session-list.ts'
 import type { TurnStatus } from '../../domain/turn.ts'
 import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
 import { SEARCH_KINDS } from '../../domain/search.ts'
-import { Checksums } from '../checksum.ts'
+import { isWritable } from '../folder.ts'
 import type { ReviewRecord } from '../rows.ts'
 import { documentName, type DocumentTokens } from '../search-check.ts'
-import { type Ref, refKey } from '../store.ts'
-import { type Verifiable, damageOf, Replay, type StoredRows } from '../verify.ts'
-import { identityOf } from './database-identity.ts'
-import { structureProblems } from './integrity.ts'
-import { SqliteLog, type SummedRow } from './log.ts'
-import { SUMMED_COLUMNS } from './log-sql.ts'
+import type { Ref } from '../store.ts'
+import { StoreError } from '../store-error.ts'
+import { damageOf, Replay, type StoredRows, type Verifiable, verify } from '../verify.ts'
+import { headProblem, readHead } from './head-file.ts'
+import { SqliteLog } from './log.ts'
+import { checkSize, connectReader, removeEmptyWal, retryWhileBusy } from './open.ts'
 import { refOf } from './queries.ts'
-import { CONVERSATION_ROWS, REVIEW_ROWS, rowProblems } from './row-check.ts'
-import { toStoreError } from './to-store-error.ts'
+import { checkFormat } from './schema.ts'
+import { isCorrupt, openError, toStoreError } from './to-store-error.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
-export function* verifyConversations(db: DatabaseSync): Generator<string> {
-  const source = new DatabaseRows(db)
-  yield* source.otherProblems()
-  for (const ref of source.conversations()) yield* source.differences(ref)
-}
+const MAX_LINES = 20
+const PAGE = 5_000
 
 /**
- * Like `verifyConversations`, for a database in use. Also checks the file's structure. `others` adds further problems.
+ * Yields all problems of a database: in its structure and indexes, its chains, and rows and search entries that differ
+ * from their log. Changes nothing, and may run beside writers. `others` adds further problems.
  */
-export function sqliteVerifiable(db: DatabaseSync, others: () => Iterable<string> = () => []): Verifiable {
-  const source = new DatabaseRows(db)
+export async function* verifyDatabase(
+  path: string,
+  others: (db: DatabaseSync) => Iterable<string> = () => [],
+): AsyncGenerator<string> {
+  checkSize(path)
+  const real = realpathSync(path)
+  const head = readHead(real)
+  const wasOpen = existsSync(`${real}-wal`)
+  const db = await opened(path)
+  try {
+    checkFormat(db, path)
+    const problem = headProblem(db, real, head)
+    if (problem !== undefined) yield `${basename(real)}: ${problem}`
+    yield* verify(sqliteVerifiable(db))
+    yield* others(db)
+  } catch (error) {
+    throw openError(error, path)
+  } finally {
+    db.close()
+    if (!wasOpen) removeEmptyWal(path)
+  }
+}
+
+export function sqliteVerifiable(db: DatabaseSync): Verifiable {
+  const rows = new DatabaseRows(db)
   return {
     conversations: async function* () {
-      yield* source.conversations()
+      yield* rows.conversations()
     },
-    differences: async ref => source.differences(ref),
+    differences: async ref => rows.differences(ref),
     problems: async function* () {
-      yield* structureProblems(db, MAX_LINES)
-      yield* others()
-      yield* source.otherProblems()
+      yield* rows.problems()
     },
+  }
+}
+
+/** All problems of a database that nobody writes to. */
+export function* problemsIn(db: DatabaseSync): Generator<string> {
+  const rows = new DatabaseRows(db)
+  yield* rows.problems()
+  for (const ref of rows.conversations()) yield* rows.differences(ref)
+}
+
+async function opened(path: string): Promise<DatabaseSync> {
+  try {
+    return await retryWhileBusy(() => connectReader(path))
+  } catch (error) {
+    const folder = dirname(path)
+    if (isCorrupt(error) || isWritable(folder)) throw openError(error, path)
+    const message = `${folder} is not writable, and SQLite has to make a file beside the database to read it. Verify a copy of the folder.`
+    throw new StoreError('readonly', message, { cause: error })
   }
 }
 
 class DatabaseRows {
   readonly #db: DatabaseSync
-  readonly #database: string
-  readonly #sums: Checksums
   readonly #log: SqliteLog
 
   constructor(db: DatabaseSync) {
     this.#db = db
-    this.#database = identityOf(db)
-    this.#sums = new Checksums(this.#database)
-    this.#log = new SqliteLog(db, this.#sums)
+    this.#log = new SqliteLog(db)
   }
 
   conversations(): Ref[] {
@@ -69,12 +103,9 @@ class DatabaseRows {
       const rows = this.#rows(ref)
       const replay = new Replay(ref, rows.snapshot)
       for (;;) {
-        const events = this.#eventsAfter(ref, replay.seq)
-        if (events.length === 0) {
-          const differences = replay.differences(rows)
-          return differences.length > 0 ? differences : this.#checksumProblems(ref)
-        }
+        const events = this.#log.eventsAfter(ref, replay.seq, PAGE)
         replay.add(events)
+        if (events.length < PAGE) return replay.differences(rows)
       }
     } catch (error) {
       return [damageOf(toStoreError(error))]
@@ -83,15 +114,27 @@ class DatabaseRows {
     }
   }
 
-  #eventsAfter(ref: Ref, seq: number): StoredEvent[] {
-    const sql = `SELECT ${SUMMED_COLUMNS} FROM events WHERE conversation_id = ? AND seq > ? ORDER BY seq LIMIT ?`
-    return this.#all(sql, this.#idOf(ref), seq, PAGE).map(row => this.#log.event(ref, row as SummedRow))
+  /** `integrity_check` also compares every index with its table, and checks the search index. */
+  *problems(): Generator<string> {
+    try {
+      const verdicts = this.#all(`PRAGMA integrity_check(${MAX_LINES})`).map(row => String(row['integrity_check']))
+      if (verdicts[0] !== 'ok') yield* verdicts.map(verdict => verdict.replaceAll(/\s+/g, ' '))
+      const orphans = 'SELECT count(*) AS count FROM events WHERE conversation_id NOT IN (SELECT id FROM conversations)'
+      const [row] = this.#all(orphans)
+      if (Number(row?.['count']) > 0) yield `${Number(row?.['count'])} events are of conversations that are missing`
+    } catch (error) {
+      yield damageOf(error)
+    }
   }
 
   #rows(ref: Ref): StoredRows {
     const { tenant, conversation } = ref
-    const id = this.#idOf(ref)
-    const [summary] = this.#all('SELECT * FROM conversations WHERE id = ?', id)
+    const [summary] = this.#all(
+      'SELECT * FROM conversations WHERE tenant = ? AND conversation = ?',
+      tenant,
+      conversation,
+    )
+    const id = Number(summary?.['id'] ?? 0)
     const [snapshot] = this.#all('SELECT seq, v, state FROM snapshots WHERE conversation_id = ?', id)
     return {
       conversation: summary && listed(summary),
@@ -137,34 +180,6 @@ class DatabaseRows {
     }))
   }
 
-  *otherProblems(): Generator<string> {
-    const orphans = 'SELECT count(*) AS count FROM events WHERE conversation_id NOT IN (SELECT id FROM conversations)'
-    try {
-      yield* rowProblems(this.#db, this.#database, ['key', 'template'])
-      const [row] = this.#all(orphans)
-      if (Number(row?.['count']) > 0) yield `${Number(row?.['count'])} events are of conversations that are missing`
-    } catch (error) {
-      yield damageOf(toStoreError(error))
-    }
-  }
-
-  /** Rows that agree with the log but fail their checksum. */
-  #checksumProblems({ tenant, conversation }: Ref): string[] {
-    const ofThis = (rows: string): Row[] =>
-      this.#all(`${rows} WHERE tenant = ? AND conversation = ?`, tenant, conversation)
-    const [rows, reviews] = [ofThis(CONVERSATION_ROWS), ofThis(REVIEW_ROWS)]
-    const damaged = [
-      ...rows.filter(row => !this.#sums.holds('conversation', row)).map(() => 'its row'),
-      ...reviews.filter(row => !this.#sums.holds('review', row)).map(row => `the review ${String(row['id'])}`),
-    ]
-    return damaged.map(what => `${refKey({ tenant, conversation })}: ${what} does not have its checksum`)
-  }
-
-  #idOf({ tenant, conversation }: Ref): number {
-    const [row] = this.#all('SELECT id FROM conversations WHERE tenant = ? AND conversation = ?', tenant, conversation)
-    return Number(row?.['id'] ?? 0)
-  }
-
   #all(sql: string, ...values: SQLInputValue[]): Row[] {
     try {
       return this.#db.prepare(sql).all(...values)
@@ -173,10 +188,6 @@ class DatabaseRows {
     }
   }
 }
-
-const MAX_LINES = 20
-
-const PAGE = 5_000
 
 const listed = (row: Row): StoredRows['conversation'] => ({
   title: textIn(row, 'title'),
