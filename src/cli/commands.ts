@@ -27,7 +27,7 @@ import type { AddedTools } from './tools.ts'
 
 // Each command imports its code lazily: shells and hosts wait for some of them.
 
-export interface CommandContext {
+interface CommandContext {
   readonly environment: Environment
   /** The command that runs this program again, as typed here. */
   readonly invocation: string

@@ -6,7 +6,7 @@ import { CliError } from './cli-error.ts'
 import { addDataCommands, addHostCommands, addPlanCommands, addServeCommands, SECRETS } from './commands.ts'
 import { invocation, programFile, version } from './invocation.ts'
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** The arguments as Node gives them, with those of Node itself. */
   readonly argv: readonly string[]
   readonly execArgv: readonly string[]

@@ -76,7 +76,7 @@ export function removeSettingsFile(path: string, folders: readonly string[]): vo
   removeEmpty(folders)
 }
 
-export function removeEmpty(folders: readonly string[]): void {
+function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
@@ -93,7 +93,7 @@ export function foldersBetween(root: string, path: string): readonly string[] {
 }
 
 /** Outermost first. */
-export const missingFolders = (folder: string): readonly string[] =>
+const missingFolders = (folder: string): readonly string[] =>
   existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
 
 function replace(file: string, text: string, mode: number): void {
@@ -142,7 +142,7 @@ const MAX_TRIES = 20
  * Runs `work` under an exclusive file lock; `work` may remove the lock file. It is an SQLite lock, so the operating
  * system releases it with the process. `prepare` creates the file's folder.
  */
-export function alone<T>(file: string, prepare: () => void, work: () => T): T {
+function alone<T>(file: string, prepare: () => void, work: () => T): T {
   for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
     prepare()
     const db = lockOf(file)
