@@ -8,7 +8,10 @@ import type { HostScene } from './scene.ts'
 /** A small project whose check fails until the agent has written a file. */
 export const GREETING = {
   prompt: 'Write a greeting for Ann.',
-  tasks: [{ title: 'Write greeting.mjs', check: 'node check.mjs' }, { title: 'Mention it in the README' }],
+  tasks: [
+    { title: 'Write greeting.mjs', check: 'node check.mjs', scope: ['greeting.mjs'] },
+    { title: 'Mention it in the README' },
+  ],
 } as const
 
 export const FILES = {
