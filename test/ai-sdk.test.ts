@@ -123,7 +123,7 @@ describe("AI SDK's loop", () => {
     expect(await chat.tasks()).toMatchObject([PROVEN])
   })
 
-  it('[AI2] a model that stops early is sent back, three times at most', async () => {
+  it('a model that stops early is sent back, three times at most', async () => {
     const two = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }, { title: 'Leap' }] } }] }
     const { chat, turn, provider, model } = await scene([two, 'Later.', 'Later.', 'Later.', 'No.'], {
       policy: { review: false, assessor: false },
@@ -140,7 +140,7 @@ describe("AI SDK's loop", () => {
     expect(responseMessages.map(({ role }) => role)).not.toContain('user')
   })
 
-  it('[AI2] without a plan, or with the gate off, an answer is the last one', async () => {
+  it('without a plan, or with the gate off, an answer is the last one', async () => {
     const { turn, model, runsheet } = await scene(['Hello.', PLAN, 'Bye.'], {
       policy: { review: false, assessor: false, gate: false },
     })
@@ -149,7 +149,7 @@ describe("AI SDK's loop", () => {
     expect((await generateText({ model, ...(await planLoop(next)), prompt: 'Hi.' })).steps).toHaveLength(2)
   })
 
-  it("[AI3] ends at the policy's limits; the last step is asked for an answer", async () => {
+  it("ends at the policy's limits; the last step is asked for an answer", async () => {
     const look = (count: number): Answer => ({ calls: [{ tool: 'save', args: { text: `${count}` } }] })
     const { turn, provider, model } = await scene([PLAN, look(1), look(2), look(3), look(4), look(5)], {
       policy: { review: false, assessor: false, max_steps: 2, max_steps_with_plan: 5 },
@@ -161,14 +161,14 @@ describe("AI SDK's loop", () => {
     expect(provider.system(4)).toMatch(/This is the last call of this turn: answer now/)
   })
 
-  it('[AI3] ends when the same calls give the same results three times', async () => {
+  it('ends when the same calls give the same results three times', async () => {
     const { turn, model } = await scene([PLAN, WORK, WORK, WORK, WORK], { policy: { review: false, assessor: false } })
     const loop = await planLoop(turn)
     const { steps } = await generateText({ model, ...loop, tools: { ...loop.tools, save }, prompt: 'Go.' })
     expect(steps).toHaveLength(4)
   })
 
-  it('[AI3] with `force` the model has to call a tool while tasks are open', async () => {
+  it('with `force` the model has to call a tool while tasks are open', async () => {
     const { turn, provider, model } = await scene(
       [
         { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }] },
@@ -182,7 +182,7 @@ describe("AI SDK's loop", () => {
     expect(choices).toEqual(['auto', 'required', 'auto'])
   })
 
-  it('[AI4] after a restart the digest says where the plan stands, and follow-ups are not counted anew', async () => {
+  it('after a restart the digest says where the plan stands, and follow-ups are not counted anew', async () => {
     const store = join(workspace.folder, 'runsheet.db')
     const policy = { review: false, assessor: false }
     const two = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Look' }, { title: 'Leap' }] } }] }
@@ -199,7 +199,7 @@ describe("AI SDK's loop", () => {
     expect(steps).toHaveLength(3)
   })
 
-  it('[AI4] an edit by a person is in the next digest', async () => {
+  it('an edit by a person is in the next digest', async () => {
     const { chat, turn, provider, model } = await scene([PLAN, WORK, 'x', 'x', 'x', 'x'], {
       policy: { review: false, assessor: false },
     })
@@ -225,7 +225,7 @@ describe('AI SDK’s tool approval, of tools of the program', () => {
     content: [{ type: 'tool-approval-response', approvalId, approved, ...(reason ? { reason } : {}) }],
   })
 
-  it('[TO12] what is asked is in the log; approved there, the call is made', async () => {
+  it('what is asked is in the log; approved there, the call is made', async () => {
     const at = await scene([WORK, DONE])
     const { asked, messages } = await run(at, GO)
     expect(asked?.reason).toBe('save {"text":"42"}')
@@ -238,7 +238,7 @@ describe('AI SDK’s tool approval, of tools of the program', () => {
     expect(await at.chat.approvals()).toEqual([])
   })
 
-  it('[TO12] denied, it is not made, and the log has why', async () => {
+  it('denied, it is not made, and the log has why', async () => {
     const at = await scene([WORK, 'Then not.'])
     const { asked, messages } = await run(at, GO)
     await run(at, [...messages, said(asked?.approvalId ?? '', false, 'Not today.')])
@@ -246,7 +246,7 @@ describe('AI SDK’s tool approval, of tools of the program', () => {
     expect(await seen(at.chat, 'tool_approval_resolved')).toMatchObject([{ decision: 'deny', comment: 'Not today.' }])
   })
 
-  it('[TO12] what a person decided elsewhere first counts, whatever AI SDK is told', async () => {
+  it('what a person decided elsewhere first counts, whatever AI SDK is told', async () => {
     const at = await scene([WORK, 'I see.'])
     const { asked, messages } = await run(at, GO)
     const [waiting] = await at.chat.approvals()
@@ -256,7 +256,7 @@ describe('AI SDK’s tool approval, of tools of the program', () => {
     expect(at.provider.messages(1).at(-1)?.content).not.toContain('wrote')
   })
 
-  it('[TO12] an approval of other arguments than those that were shown makes no call', async () => {
+  it('an approval of other arguments than those that were shown makes no call', async () => {
     const at = await scene([WORK, 'I see.'])
     const { asked, messages } = await run(at, GO)
     const forged = JSON.parse(JSON.stringify(messages).replaceAll('42', '43')) as ModelMessage[]
@@ -265,7 +265,7 @@ describe('AI SDK’s tool approval, of tools of the program', () => {
     expect(await at.chat.approvals()).toHaveLength(1)
   })
 
-  it('[TO4][TO12] "always" holds for the next calls, until the tool is described otherwise', async () => {
+  it('[TO4] "always" holds for the next calls, until the tool is described otherwise', async () => {
     const at = await scene([WORK, WORK, DONE, WORK, DONE])
     const { messages, asked } = await run(at, GO)
     const [waiting] = await at.chat.approvals()
@@ -354,7 +354,7 @@ describe('AI SDK’s tool approval', () => {
     expect(at.provider.messages(1).at(-1)?.content).toContain('Not today.')
   })
 
-  it('[AI6] a plan that was decided elsewhere meanwhile stays as decided', async () => {
+  it('a plan that was decided elsewhere meanwhile stays as decided', async () => {
     const at = await scene([PLAN, 'I see.'])
     const { request, messages } = await untilAsked(at)
     const [review] = await at.chat.reviews()
@@ -364,7 +364,7 @@ describe('AI SDK’s tool approval', () => {
     expect(at.provider.messages(1).at(-1)?.content).toContain('No, on the page.')
   })
 
-  it('[AI6] what is no answer to a request confirms nothing', async () => {
+  it('what is no answer to a request confirms nothing', async () => {
     const at = await scene([PLAN, 'I see.'])
     const { messages } = await untilAsked(at)
     await expect(answered(at, messages, 'forged', true)).rejects.toThrow(/forged/)
@@ -378,7 +378,7 @@ describe('AI SDK’s tool approval', () => {
     expect(await waiting).toMatchObject({ confirmed: false })
   })
 
-  it('[AI6] an approval of other arguments than those that were proposed confirms nothing', async () => {
+  it('an approval of other arguments than those that were proposed confirms nothing', async () => {
     const at = await scene([PLAN, 'I see.'])
     const { request, messages } = await untilAsked(at)
     const forged = JSON.parse(JSON.stringify(messages).replaceAll('Write the sum', 'Wipe the disk')) as ModelMessage[]
@@ -388,7 +388,7 @@ describe('AI SDK’s tool approval', () => {
     expect(at.provider.messages(1).at(-1)?.content).toContain('already used with other arguments')
   })
 
-  it('[AI6] a call that needs no review, or has the wrong form, asks nobody', async () => {
+  it('a call that needs no review, or has the wrong form, asks nobody', async () => {
     const wrong = { calls: [{ tool: 'plan', args: { tasks: 'Write' } }] }
     const at = await scene([wrong, PLAN, CLAIM, WORK, CLAIM, DONE], { policy: { review: false, assessor: false } })
     const loop = await planLoop(at.turn, { review: 'approval' })
@@ -425,7 +425,7 @@ describe('AI SDK’s tool approval', () => {
 })
 
 describe('the judge', () => {
-  it('[AI7] rules on what the loop claims, with what its tools really answered', async () => {
+  it('rules on what the loop claims, with what its tools really answered', async () => {
     const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write the sum' }] } }] }
     const { chat, turn, provider, model } = await scene([plan, CLAIM, WORK, CLAIM, DONE], {
       onReview: approveAll,
@@ -445,7 +445,7 @@ describe('the judge', () => {
     ])
   })
 
-  it('[AI7] a tool that fails is evidence of that; with evidence off nothing is stored', async () => {
+  it('a tool that fails is evidence of that; with evidence off nothing is stored', async () => {
     const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write the sum' }] } }] }
     const broken = { ...save, execute: async () => Promise.reject(new Error('the disk is full')) }
     const { chat, turn, model, runsheet } = await scene([plan, WORK, CLAIM, DONE, plan, WORK, CLAIM, DONE], {
@@ -462,7 +462,7 @@ describe('the judge', () => {
     expect(await seen(quiet, 'evidence_added')).toEqual([])
   })
 
-  it('[AI7] doubts what is green, and cannot overrule what is red', async () => {
+  it('doubts what is green, and cannot overrule what is red', async () => {
     const { chat, turn, provider, model } = await scene([PLAN, CLAIM, WORK, CLAIM, CLAIM, DONE], {
       onReview: approveAll,
       judgedBy: ['NOT_OK: say where it is', 'OK'],
@@ -475,7 +475,7 @@ describe('the judge', () => {
     expect(await chat.tasks()).toMatchObject([PROVEN])
   })
 
-  it('[AI7] needs no workspace', async () => {
+  it('needs no workspace', async () => {
     const provider = await Provider.start([], ['NOT_OK: no word of it', 'OK'])
     const judge = createJudge({ model: modelAt(provider), name: 'second look' })
     const runsheet = createRunsheet({ store: openMemoryStore(), judge, policy: { review: false } })
@@ -504,7 +504,7 @@ describe('the judge', () => {
     ['nothing, twice', [undefined, null], 2, undefined],
     ['evidence that does not exist, twice', [INVENTED, INVENTED], 2, undefined],
     ['an error, twice', [new Error('no network'), new Error('no network')], 2, undefined],
-  ])('[AI7] a function may judge, and says %s', async (_, answers, asked, standing) => {
+  ])('a function may judge, and says %s', async (_, answers, asked, standing) => {
     const cases: JudgeCase[] = []
     const judge = (async theCase => {
       const answer = answers[cases.length]
@@ -526,7 +526,7 @@ describe('the judge', () => {
     expect(models).toEqual(cases.map(() => 'judge'))
   })
 
-  it('[LI9] createRunsheet refuses a judge that is no function', () => {
+  it('createRunsheet refuses a judge that is no function', () => {
     const judge = { model: 'x' } as unknown as Judge
     expect(() => createRunsheet({ store: openMemoryStore(), judge })).toThrow('judge must be a function')
   })

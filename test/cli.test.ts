@@ -70,7 +70,7 @@ const said = async (child: Child): Promise<{ code: number | null; stderr: string
 
 /** From the source a start takes far longer. */
 describe.each(['src/cli/main.ts', BUILT])('%s', file => {
-  it('[CL1][CL9] its first line has a code that signs the page in; the command for a new link works as printed', async () => {
+  it('[CL1] its first line has a code that signs the page in; the command for a new link works as printed', async () => {
     const { child, line, url, code } = await serve([], { file })
     expect(line).toMatch(READY)
     const { token } = await createClient({ url }).login(code)
@@ -81,7 +81,7 @@ describe.each(['src/cli/main.ts', BUILT])('%s', file => {
 })
 
 describe('words', () => {
-  it('[CL7] --help lists the commands', async () => {
+  it('--help lists the commands', async () => {
     const { code, lines } = await said(cli(['--help']))
     expect(code).toBe(0)
     expect(lines.join('\n')).toMatch(/^  serve .*^  mcp .*^  url .*^  stats /ms)
@@ -104,7 +104,7 @@ describe('words', () => {
   })
 
   it.each([['status'], ['review'], ['doctor'], ['setup', 'zed', '--yes'], ['mcp'], ['serve'], ['--help']])(
-    '[CL14] in a folder that is gone, %s says so in one line',
+    'in a folder that is gone, %s says so in one line',
     async (...args) => {
       const gone = join(folder, 'gone')
       mkdirSync(gone)
@@ -127,7 +127,7 @@ describe('words', () => {
     },
   )
 
-  it('[CL9] the command that url names to start a server works as printed', async () => {
+  it('the command that url names to start a server works as printed', async () => {
     const { stderr } = await said(cli(['url', '--data', data], { env: { RUNSHEET_PORT: '0' } }))
     const started = shell(`env RUNSHEET_PORT=0 ${commandIn(stderr, 'Start one: ')}`)
     expect(await started.line(() => true)).toMatch(READY)
@@ -191,7 +191,7 @@ describe('serve', () => {
     await database.drop()
   })
 
-  it('[CL3] a taken port is one line that says what to do', async () => {
+  it('a taken port is one line that says what to do', async () => {
     const other = createServer()
     await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
     const { port } = other.address() as AddressInfo
@@ -220,7 +220,7 @@ describe('serve', () => {
     expect((await serve()).line).toMatch(READY)
   })
 
-  it('[CL4] a data folder or database that is something else is one line', async () => {
+  it('a data folder or database that is something else is one line', async () => {
     writeFileSync(data, 'a file')
     expect(await said(cli(['serve', '--port', '0', '--data', data]))).toMatchObject({
       code: 1,
@@ -234,7 +234,7 @@ describe('serve', () => {
     expect(stderr).toMatch(/^runsheet: cannot open SQLite: [^\n]+\n$/)
   })
 
-  it('[CL4] a database that does not answer is one line, without the password', async () => {
+  it('a database that does not answer is one line, without the password', async () => {
     const store = 'postgres://ann:s3cret@127.0.0.1:1/none'
     const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data, '--store', store]))
     expect(code).toBe(1)
@@ -252,7 +252,7 @@ describe('serve', () => {
     },
   )
 
-  it('[CL4] a file that cannot be read or written is one line', async () => {
+  it('a file that cannot be read or written is one line', async () => {
     mkdirSync(data)
     for (const name of ['server.lock', 'person-token', 'runsheet.db']) {
       mkdirSync(join(data, name))
@@ -263,7 +263,7 @@ describe('serve', () => {
     }
   })
 
-  it.skipIf(whyNotHeldBack !== undefined)('[CL4] a folder without permission is one line', async () => {
+  it.skipIf(whyNotHeldBack !== undefined)('a folder without permission is one line', async () => {
     const closed = scratchFolder()
     for (const mode of [0o000, 0o555]) {
       chmodSync(closed, mode)
@@ -276,7 +276,7 @@ describe('serve', () => {
     rmSync(closed, { recursive: true })
   })
 
-  it('[CL2][CL9] npm start prints a command for a new link that works as printed, and ends on SIGTERM', async () => {
+  it('[CL2] npm start prints a command for a new link that works as printed, and ends on SIGTERM', async () => {
     const root = fileURLToPath(new URL('..', import.meta.url))
     const npm = runProcess(['npm', 'start', '--silent', '--', '--port', '0', '--data', data], {
       cwd: root,
@@ -299,7 +299,7 @@ describe('serve', () => {
       .toBe('gone')
   })
 
-  it('[CL9] a token goes to the server that holds the folder, not to another process on its old port', async () => {
+  it('a token goes to the server that holds the folder, not to another process on its old port', async () => {
     const first = await serve()
     first.child.process.kill('SIGKILL')
     await first.child.ended
@@ -320,7 +320,7 @@ describe('serve', () => {
     expect(heard).toEqual([])
   })
 
-  it('[CL9] url says so if the server was started with RUNSHEET_TOKEN, and creates no token', async () => {
+  it('url says so if the server was started with RUNSHEET_TOKEN, and creates no token', async () => {
     await serve([], { env: { RUNSHEET_TOKEN: PERSON } })
     expect(await said(cli(['url', '--data', data]))).toMatchObject({
       code: 1,
@@ -333,7 +333,7 @@ describe('serve', () => {
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
-  it('[CL9] url says why a server issues no link', async () => {
+  it('url says why a server issues no link', async () => {
     new DataFolder(data, {}).tokens({})
     const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
     const lock = await ServerLock.take(data)
@@ -367,14 +367,14 @@ describe('serve', () => {
     lock.release()
   })
 
-  it('[CL9] behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
+  it('behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
     const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
     expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
     const { lines } = await said(cli(['url', '--data', data]))
     expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
   })
 
-  it('[JU10] stats prints how the judge did, also while a server runs', async () => {
+  it('stats prints how the judge did, also while a server runs', async () => {
     const { url } = await serve()
     expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['No judgements yet.'])
     const person = createClient({ url, token: secret('person-token') })
@@ -441,7 +441,7 @@ describe('serve', () => {
     })
   })
 
-  it('[CL8][TG11] a token that is too short or does not fit into a header is refused, without being shown', async () => {
+  it('[CL8] a token that is too short or does not fit into a header is refused, without being shown', async () => {
     const wrong = [
       [{ RUNSHEET_TOKEN: `${PERSON} ${PERSON}` }, 32],
       [{ RUNSHEET_TOKEN: 'x'.repeat(501) }, 32],
@@ -461,7 +461,7 @@ describe('serve', () => {
     expect(existsSync(data)).toBe(false)
   })
 
-  it('[AU8] tokens are created at the first start, for the owner only, and stay', async () => {
+  it('tokens are created at the first start, for the owner only, and stay', async () => {
     const first = await serve()
     const tokens = [secret('person-token'), secret('agent-token')]
     expect(new Set(tokens).size).toBe(2)
@@ -476,7 +476,7 @@ describe('serve', () => {
     expect(statSync(join(data, 'person-token')).mode & 0o777).toBe(0o600)
   })
 
-  it('[AU6] no token is printed, whatever is logged', async () => {
+  it('no token is printed, whatever is logged', async () => {
     const { child, url } = await serve(['--log', 'debug'])
     const person = createClient({ url, token: secret('person-token') })
     await person.sessions()
@@ -488,7 +488,7 @@ describe('serve', () => {
     }
   })
 
-  it('[CL9] url prints a new link, which works once; without a server it says so', async () => {
+  it('url prints a new link, which works once; without a server it says so', async () => {
     const { child, url } = await serve()
     const { lines } = await said(cli(['url', '--data', data]))
     const [, code = ''] = /#code=([\w-]+)$/.exec(lines[0] ?? '') ?? []
@@ -502,7 +502,7 @@ describe('serve', () => {
     expect(stderr).toMatch(/^runsheet: no server is running for [^\n]+\. Start one: [^\n]+ serve --data [^\n]+\n$/)
   })
 
-  it('[CL10] --idle-exit ends an idle server, also while a review waits, which the next server has', async () => {
+  it('--idle-exit ends an idle server, also while a review waits, which the next server has', async () => {
     const { child, url } = await serve(['--idle-exit', '300ms'])
     const agent = createClient({ url, token: secret('agent-token') })
     const asking = new AbortController()
@@ -520,7 +520,7 @@ describe('serve', () => {
     expect((await person.pendingReviews()).reviews).toEqual(reviews)
   })
 
-  it('[CL10] --idle-exit waits for a quiet stream to close', async () => {
+  it('--idle-exit waits for a quiet stream to close', async () => {
     const { child, url } = await serve(['--idle-exit', '300ms', '--store', 'memory', '--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })
     await agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title: 'a' }] } })
@@ -538,7 +538,7 @@ describe('serve', () => {
     expect(existsSync(join(data, 'server.json'))).toBe(false)
   })
 
-  it('[CL11] runsheet.json sets the policy of new conversations; a mistake in it is one line', async () => {
+  it('runsheet.json sets the policy of new conversations; a mistake in it is one line', async () => {
     writeFileSync(join(folder, 'runsheet.json'), JSON.stringify({ policy: { toolset: 'task_list', review: true } }))
     const { url, child } = await serve(['--config', 'runsheet.json', '--review', 'off'])
     const agent = createClient({ url, token: secret('agent-token') })

@@ -284,7 +284,7 @@ describe('a live conversation', () => {
     expect(error?.code).toBe('upgrade_required')
   })
 
-  it('[LC3] comes back by itself, and has missed nothing', async () => {
+  it('[LC2] comes back by itself, and has missed nothing', async () => {
     const server = await started()
     await plan(server, 'one')
     const live = follow(server)
@@ -312,7 +312,7 @@ describe('a live conversation', () => {
     expect(live.snapshot().error).toBeNull()
   })
 
-  it('[LC3] a line that went silent is given up, and a server that says when is asked then', async () => {
+  it('[LC2] a line that went silent is given up, and a server that says when is asked then', async () => {
     const answers: ((response: import('node:http').ServerResponse) => void)[] = [
       response => response.writeHead(503, { 'retry-after': '0' }).end('{"error":{"code":"busy","message":"Busy."}}'),
       response => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders(),
@@ -328,7 +328,7 @@ describe('a live conversation', () => {
     expect(answers).toEqual([])
   })
 
-  it('[LC3] a server that says when to come back is asked then, and not before', async () => {
+  it('[LC2] a server that says when to come back is asked then, and not before', async () => {
     const server = await started()
     await plan(server, 'one')
     const front = await proxy(server, [
@@ -348,7 +348,7 @@ describe('a live conversation', () => {
     expect(asked).toHaveBeenCalledTimes(before + 1)
   })
 
-  it('[LC3] a server that takes the question and never answers is given up', async () => {
+  it('[LC2] a server that takes the question and never answers is given up', async () => {
     const server = await started()
     await plan(server, 'one')
     const front = await proxy(server, [], 1)
@@ -356,7 +356,7 @@ describe('a live conversation', () => {
     expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['one'])
   })
 
-  it('[LC3] a slow line may take longer for a conversation than a dead one is waited for', async () => {
+  it('[LC2] a slow line may take longer for a conversation than a dead one is waited for', async () => {
     const server = await started()
     await plan(server, 'one')
     let loads = 0
@@ -380,7 +380,7 @@ describe('a live conversation', () => {
     expect(loads).toBe(1)
   })
 
-  it('[LC3] a stream that skips an event is not believed: it is asked again, and nothing is missing', async () => {
+  it('[LC2] a stream that skips an event is not believed: it is asked again, and nothing is missing', async () => {
     const server = await started()
     await plan(server, 'one')
     const front = await proxy(server, [
@@ -404,7 +404,7 @@ describe('a live conversation', () => {
     expect(seqs).toEqual(Array.from({ length: seq - conversation.seq }, (_, i) => conversation.seq + 1 + i))
   })
 
-  it('[LC4] a log that is another one than it knew is read anew', async () => {
+  it('a log that is another one than it knew is read anew', async () => {
     const long = await started()
     await plan(long, 'one', 'two', 'three')
     const front = await proxy(long)
@@ -418,7 +418,7 @@ describe('a live conversation', () => {
     await until(live, state => titles(state).join() === 'other,and on')
   })
 
-  it('[LC5] waits for a conversation that is not there yet', async () => {
+  it('waits for a conversation that is not there yet', async () => {
     const server = await started()
     const live = follow(server)
     await until(live, ({ status }) => status === 'waiting')
@@ -427,14 +427,14 @@ describe('a live conversation', () => {
     expect(titles(await until(live, ({ status }) => status === 'live'))).toEqual(['at last'])
   })
 
-  it('[LC6] gives up on a token that is wrong, and says why', async () => {
+  it('gives up on a token that is wrong, and says why', async () => {
     const server = await started()
     const live = follow(server, 'wrong')
     const { error } = await until(live, ({ status }) => status === 'failed')
     expect(error).toMatchObject({ status: 401, code: 'unauthorized' })
   })
 
-  it('[LC6] once closed nothing changes any more', async () => {
+  it('once closed nothing changes any more', async () => {
     const server = await started()
     await plan(server, 'one')
     const live = follow(server)

@@ -47,7 +47,7 @@ describe('over HTTP', () => {
     })
   })
 
-  it('[DS5][DS6] only a person insists; the agent hears it with its next answer, once', async () => {
+  it('[DS5] only a person insists; the agent hears it with its next answer, once', async () => {
     const { server, task } = await disputed()
     const path = `/api/sessions/c1/tasks/${task.id}/insist`
     expect((await server.refused(403, 'POST', path, { as: 'agent', body: {} })).code).toBe('persons_only')
@@ -73,7 +73,7 @@ describe('over HTTP', () => {
     })
   })
 
-  it('[DS7] the history tells it, with the person who answered', async () => {
+  it('the history tells it, with the person who answered', async () => {
     const { server, task } = await disputed()
     await server.person.insist('c1', task.id, 'Use 4.')
     const { events } = await server.person.timeline('c1', task.id)
@@ -108,7 +108,7 @@ it.each(['2025', '2026'] as const)(
 )
 
 describe('in a program', () => {
-  it('[DS5][DS6] insists on behalf of a person', async () => {
+  it('[DS5] insists on behalf of a person', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
     onTestFinished(() => runsheet.close())
     const conversation = runsheet.conversation('c1')
@@ -130,7 +130,7 @@ describe('in a turn of ours', () => {
   afterEach(() => at?.close())
   const call = (tool: string, args: unknown): Answer => ({ calls: [{ tool, args }] })
 
-  it('[DS3][DS6] goes on with the other steps, ends as incomplete, and goes on once a person insists', async () => {
+  it('[DS3][DS5] goes on with the other steps, ends as incomplete, and goes on once a person insists', async () => {
     const script: readonly Answer[] = [
       call('plan', PLAN),
       call('update', DISPUTE),

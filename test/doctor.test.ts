@@ -36,7 +36,7 @@ describe('runsheet doctor', () => {
     expect(code).toBe(0)
   })
 
-  it('[SU12][HK15] with gate, evidence and digest off, it wants just the hook that tells the session', async () => {
+  it('[SU12] with gate, evidence and digest off, it wants just the hook that tells the session', async () => {
     await scene.run(['setup', 'gemini', '--yes', '--no-gate', '--no-evidence', '--no-digest'])
     const { code, out } = await scene.run(['doctor', 'gemini'])
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/ok {5}hooks: BeforeAgent$/m) })
@@ -80,7 +80,7 @@ describe('runsheet doctor', () => {
     chmodSync(scene.data, 0o700)
   })
 
-  it("[SG19] names the model of the page's settings, and a settings file that cannot be used", async () => {
+  it("names the model of the page's settings, and a settings file that cannot be used", async () => {
     await scene.run(['setup', 'zed', '--yes'])
     const file = join(scene.home, '.config/runsheet/settings.json')
     mkdirSync(join(scene.home, '.config/runsheet'), { recursive: true })
@@ -162,7 +162,7 @@ describe('runsheet doctor', () => {
     expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('the page is not on its port 1') })
   })
 
-  it('[SU13] without a host it looks at all that are set up, in both scopes', async () => {
+  it('without a host it looks at all that are set up, in both scopes', async () => {
     const none = await scene.run(['doctor'])
     expect(none).toMatchObject({ code: 1, err: expect.stringContaining('is not set up for any host. To do so: ') })
     await scene.run(['setup', 'cursor', '--yes'])

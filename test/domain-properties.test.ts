@@ -96,7 +96,7 @@ describe('the log', () => {
 })
 
 describe('tasks', () => {
-  it('[ID4] numbers and ids are never used again', () => {
+  it('[ID2] numbers and ids are never used again', () => {
     always(({ chat }) => {
       const created = dataOf(chat.log, 'task_created').map(({ task }) => task)
       const numbers = created.map(task => task.number)
@@ -210,7 +210,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[CU1] [CU2] [CU6] a plan has at most one task in progress, and exactly one as long as one is pending, but for items', () => {
+  it('[CU1][CU6] a plan has at most one task in progress, and exactly one as long as one is pending, but for items', () => {
     always(({ chat: { state, log } }) => {
       const hadItems = log.some(({ data }) => 'policy' in data && captures(data.policy))
       const plans = Map.groupBy(state.tasks.values(), ({ plan_id }) => plan_id)
@@ -229,7 +229,7 @@ describe('tasks', () => {
     })
   })
 
-  it('[TA15] no two tasks stand in the same place', () => {
+  it('no two tasks stand in the same place', () => {
     always(({ chat: { state } }) => {
       const positions = [...state.tasks.values()].map(task => task.position)
       expect(new Set(positions).size).toBe(positions.length)
@@ -238,7 +238,7 @@ describe('tasks', () => {
 })
 
 describe('who has a say', () => {
-  it('[PO8][PO9][RE1] with review on, no model ever creates a task, nor rewords or removes one', () => {
+  it('[PO9][RE1] with review on, no model ever creates a task, nor rewords or removes one', () => {
     always(({ before, command, events }) => {
       const byModel = command.type === 'edit_tasks' && command.by === 'model'
       if (!before.policy?.review || !byModel) return
@@ -262,7 +262,7 @@ describe('who has a say', () => {
     })
   })
 
-  it('[AS1][AS4] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
+  it('[AS1] in a run with the assessor on, no task becomes completed or cancelled by the model', () => {
     always(({ before, command, events }) => {
       const isModels = command.type === 'settle_call' || (command.type === 'edit_tasks' && command.by === 'model')
       if (!isModels || !before.policy?.assessor) return
@@ -277,7 +277,7 @@ describe('who has a say', () => {
     })
   })
 
-  it('[AS3] rejections fall only where a person or a file changed the task', () => {
+  it('rejections fall only where a person or a file changed the task', () => {
     always(({ chat, before, events }) => {
       const changed = taskEvents(events).filter(({ by }) => by === 'person' || by === 'file')
       const theirs = new Set(changed.map(({ task }) => task.id))
@@ -295,7 +295,7 @@ describe('who has a say', () => {
     })
   })
 
-  it('[TA18][TA19] what was settled keeps its verdict only with the text that it was about', () => {
+  it('[TA19] what was settled keeps its verdict only with the text that it was about', () => {
     always(({ before, events }) => {
       for (const { task, by, from } of dataOf(events, 'task_changed')) {
         const judge = before.tasks.get(task.id)?.judged_by ?? null
@@ -342,7 +342,7 @@ describe('reviews and turns', () => {
     })
   })
 
-  it('[RE12] none is confirmed at or after its deadline', () => {
+  it('[RE10] none is confirmed at or after its deadline', () => {
     always(({ chat, before, events }) => {
       for (const { action, review_id } of dataOf(events, 'task_create_review_resolved')) {
         const due = before.reviews.get(review_id)?.expires_at ?? null
@@ -392,7 +392,7 @@ describe('reviews and turns', () => {
 })
 
 describe('the thread', () => {
-  it('[TH7] tells every message once, every decided plan once, and every step once in a turn', () => {
+  it('tells every message once, every decided plan once, and every step once in a turn', () => {
     always(({ chat }) => {
       const shown = view.of(chat.log)
       const thread = threadOf(chat.state, shown)
@@ -414,7 +414,7 @@ describe('the thread', () => {
     })
   })
 
-  it('[TH7] is the same from a snapshot, and folded event by event', () => {
+  it('is the same from a snapshot, and folded event by event', () => {
     const known = new WeakMap<Driver, View>()
     always(({ chat, events }) => {
       const folded = events.reduce(view.apply, known.get(chat) ?? view.initial)

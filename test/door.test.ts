@@ -53,7 +53,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     Array.from({ length: to - from + 1 }, (_, index) => from + index)
 
   describe('run', () => {
-    it('[DO1] decides, commits and answers with what came of it', async () => {
+    it('decides, commits and answers with what came of it', async () => {
       const { events, conversation } = await door.run(ref, openTurn('t1'), {
         type: 'edit_tasks',
         by: 'model',
@@ -65,7 +65,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect([...(await door.read(ref)).tasks.values()]).toEqual([...conversation.tasks.values()])
     })
 
-    it('[DO1][EV4] throws a refusal and writes nothing, also of what came before it in the same run', async () => {
+    it('[EV4] throws a refusal and writes nothing, also of what came before it in the same run', async () => {
       const refused = door.run(ref, openTurn('t1'), {
         type: 'edit_tasks',
         by: 'model',
@@ -90,7 +90,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       },
     )
 
-    it('[DO1] a transaction can look at what came of a command, go on after a refusal, and make the answer', async () => {
+    it('a transaction can look at what came of a command, go on after a refusal, and make the answer', async () => {
       const { value, events } = await door.transact(ref, transaction => {
         transaction.mustRun(openTurn('t1'))
         const refused = transaction.run({ type: 'edit_tasks', by: 'model', turn_id: 't1', create: [] })
@@ -106,7 +106,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(events).toHaveLength(3)
     })
 
-    it('[DO1] a discarded transaction writes nothing, leaves its key unused and still returns its value', async () => {
+    it('a discarded transaction writes nothing, leaves its key unused and still returns its value', async () => {
       const at = { ...ref, once: { key: 'call-1', bodyHash: 'h' } }
       const discarded = await door.transact(at, transaction => {
         transaction.mustRun(openTurn('t1'))
@@ -169,7 +169,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(commits.map(({ timestamp }) => timestamp)).toEqual(commits.map(({ events }) => events[0]?.timestamp))
     })
 
-    it('[DO3] live text does not make a tail read the log', async () => {
+    it('live text does not make a tail read the log', async () => {
       await door.run(ref, openTurn('t1'))
       let reads = 0
       const eventsAfter = store.eventsAfter.bind(store)
@@ -204,7 +204,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       stop.abort()
     })
 
-    it('[DO3] many tails of one conversation share one reading of the log', async () => {
+    it('many tails of one conversation share one reading of the log', async () => {
       await door.run(ref, openTurn('t1'))
       let reads = 0
       const eventsAfter = store.eventsAfter.bind(store)
@@ -229,7 +229,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       stop.abort()
     })
 
-    it('[DO8] ends with its signal and with the door', async () => {
+    it('ends with its signal and with the door', async () => {
       const stop = new AbortController()
       const one = collect(door.tail(ref, { signal: stop.signal }), 1)
       stop.abort()
@@ -247,7 +247,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
     const opened = (reviewId: string, policy: PolicyPatch = {}): Promise<unknown> =>
       door.run(ref, startTurn('t1', policy), propose('t1', reviewId, 'a', 'b'))
 
-    it('[DO5][RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
+    it('[RE1] is awaited across processes, and a confirm writes what was submitted', async () => {
       await opened('rev-1')
       const elsewhere = await anotherDoor()
       const waiting = [door.reviews.await('local', 'rev-1'), elsewhere.reviews.await('local', 'rev-1')]
@@ -272,7 +272,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(await door.reviews.await('local', 'rev-1')).toEqual(decided)
     })
 
-    it('[DO7][RE10] the same decision again answers the same; another one is refused', async () => {
+    it('[RE10] the same decision again answers the same; another one is refused', async () => {
       await opened('rev-1')
       const decision = { action: 'confirm', tasks: [{ title: 'x', priority: 'high' }] } as const
       const first = await door.reviews.decide('local', 'rev-1', decision, 'http')
@@ -315,7 +315,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect((await door.read(ref)).tasks.size).toBe(1)
     })
 
-    it('[RE4] stays pending after an invalid submission', async () => {
+    it('stays pending after an invalid submission', async () => {
       await opened('rev-1')
       const bad = door.reviews.decide(
         'local',
@@ -333,7 +333,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       )
     })
 
-    it('[DO6][RE11] expires by itself at its deadline', async () => {
+    it('[DO6] expires by itself at its deadline', async () => {
       await opened('rev-1', { review_timeout_ms: 150 })
       const record = await door.reviews.await('local', 'rev-1')
       expect(record).toMatchObject({
@@ -346,7 +346,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect((await door.read(ref)).tasks.size).toBe(0)
     })
 
-    it('[DO6][RE13] is cancelled when the last panel left and none came back', async () => {
+    it('[DO6] is cancelled when the last panel left and none came back', async () => {
       await opened('rev-1', { panel_grace_ms: 100 })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'show_panel', review_id: 'rev-1', panel })
       for (const panel of ['p1', 'p2']) await door.run(ref, { type: 'leave_panel', review_id: 'rev-1', panel })
@@ -367,7 +367,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       expect(resolution).toMatchObject({ reason: 'review_timeout' })
     })
 
-    it('[RE12] that is overdue reads as expired before the expiry is written', async () => {
+    it('[RE10] that is overdue reads as expired before the expiry is written', async () => {
       const store = await place.open()
       const quiet = openDoor({
         store: { ...bound(store), due: async () => ({ reviews: [] }) },
@@ -390,7 +390,7 @@ describe.each(KINDS.filter(kind => kind !== 'postgres' || url !== ''))('the door
       door = openDoor({ store: await place.open() })
     })
 
-    it('[DO5] ten thousand waiting calls cost no timer and no read each', async () => {
+    it('ten thousand waiting calls cost no timer and no read each', async () => {
       const count = kind === 'memory' ? 10_000 : 200
       const refs = Array.from({ length: count }, (_, index) => ({ ...ref, conversation: `c${index}` }))
       await Promise.all(refs.map((each, index) => door.run(each, startTurn('t1'), propose('t1', `rev-${index}`, 'a'))))
@@ -411,7 +411,7 @@ describe('a door whose store fails now and then', () => {
   /** A store of which some members are replaced. */
   const partly = (store: Store, members: Partial<Store>): Store => ({ ...bound(store), ...members })
 
-  it('[DO4] a tail goes on when listening failed, and misses nothing', async () => {
+  it('a tail goes on when listening failed, and misses nothing', async () => {
     const store = openMemoryStore()
     let failures = 1
     const errors: unknown[] = []
@@ -438,7 +438,7 @@ describe('a door whose store fails now and then', () => {
     await door.close()
   })
 
-  it('[DO4] a reading of the log that failed once leaves no gap', async () => {
+  it('a reading of the log that failed once leaves no gap', async () => {
     const store = openMemoryStore()
     let fails = false
     const errors: unknown[] = []
@@ -535,7 +535,7 @@ describe('a door whose store fails now and then', () => {
   })
 })
 
-it('[DO7] the same content has the same hash, whatever the order of its keys', () => {
+it('the same content has the same hash, whatever the order of its keys', () => {
   expect(hashOf({ a: 1, b: [{ c: 2, d: undefined }] })).toBe(hashOf({ b: [{ c: 2 }], a: 1 }))
   expect(hashOf({ a: 1 })).not.toBe(hashOf({ a: '1' }))
   expect(hashOf([['a', 1]])).not.toBe(hashOf({ a: 1 }))

@@ -92,7 +92,7 @@ it('[BK7] an export of an earlier checkout is not imported', () => {
 })
 
 describePostgres('a database', () => {
-  it('[PG2] with the schema of an earlier checkout is refused and left alone', async () => {
+  it('with the schema of an earlier checkout is refused and left alone', async () => {
     const url = await ownDatabase()
     await sql(
       url,

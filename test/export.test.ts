@@ -160,7 +160,7 @@ describe('import', () => {
     expect(readFileSync(join(at('three'), '.agents', 'tasks', 'c2.json'), 'utf8')).toContain('of c2')
   })
 
-  it('[BK9] refuses a conversation that is there, and a task file of its name', async () => {
+  it('refuses a conversation that is there, and a task file of its name', async () => {
     const place = files('data')
     await written(place)
     await done('export', 'c1', '--out', 'c1.jsonl', ...place.options)
@@ -180,7 +180,7 @@ describe('import', () => {
     expect(await logIn(other)).toEqual([])
   })
 
-  it('[BK9] --as makes a copy with new ids for tasks and reviews, wherever they stand, and no other change', async () => {
+  it('--as makes a copy with new ids for tasks and reviews, wherever they stand, and no other change', async () => {
     const place = sqlite('data')
     await written(place)
     const known = (await logIn(place)).flatMap(event => (event.type === 'task_created' ? [event.data.task.id] : []))
@@ -209,7 +209,7 @@ describe('import', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('there is a conversation copy already') })
   })
 
-  it('[BK9] --as refuses a conversation whose turn was running: its work would be done twice', async () => {
+  it('--as refuses a conversation whose turn was running: its work would be done twice', async () => {
     const place = sqlite('data')
     await within(place, store => store.commit(ref, run(startTurn('t1'))))
     await done('export', 'c1', '--out', 'c1.jsonl', ...place.options)
@@ -220,7 +220,7 @@ describe('import', () => {
     await done('import', 'c1.jsonl', ...sqlite('other').options)
   })
 
-  it('[BK10] an archive can be imported again: what is the same is skipped, what differs refuses all of it', async () => {
+  it('an archive can be imported again: what is the same is skipped, what differs refuses all of it', async () => {
     const place = sqlite('data')
     await written(place)
     await done('export', '--all', '--out', 'all.jsonl', ...place.options)
@@ -341,7 +341,7 @@ it('[BK7][EV3] the logs of the frozen corpus can be imported, and fold to the sa
   }
 })
 
-it('[BK11] a log that is larger than the memory is exported and imported', async () => {
+it('a log that is larger than the memory is exported and imported', async () => {
   const [place, other] = [sqlite('data'), sqlite('other')]
   const [events, length] = inLongRun([100_000, 2_000], [3_000, 20_000])
   await within(place, async store => {

@@ -36,7 +36,7 @@ async function run(rows: typeof FAULT_ROWS, files: readonly string[]) {
 }
 
 describe.concurrent('the table of faults', () => {
-  it('[FA6] every row was run and held: so did the whole, and the run ends with 0', async () => {
+  it('every row was run and held: so did the whole, and the run ends with 0', async () => {
     expect(await run(HOLDING, ['holds'])).toEqual({
       code: 0,
       verdicts: { 'a fault that holds': '4/4 held', 'a fault in two files': '2/2 held' },
@@ -44,7 +44,7 @@ describe.concurrent('the table of faults', () => {
     })
   })
 
-  it('[FA6] tests, hooks and workers that fail, faults without an injection and rows nobody listed do not hold', async () => {
+  it('tests, hooks and workers that fail, faults without an injection and rows nobody listed do not hold', async () => {
     expect(await run({ ...HOLDING, ...FAILING }, ['holds', 'fails', 'killed', 'gone'])).toEqual({
       code: 1,
       verdicts: {
@@ -62,7 +62,7 @@ describe.concurrent('the table of faults', () => {
     })
   })
 
-  it('[FA6] a file that was not run is missed, though others of its row held; errors that no test handles count', async () => {
+  it('a file that was not run is missed, though others of its row held; errors that no test handles count', async () => {
     expect(await run(HOLDING, ['holds.fixture', 'rejects'])).toEqual({
       code: 1,
       verdicts: { 'a fault that holds': '4/4 held', 'a fault in two files': '1/1 not run' },
@@ -72,7 +72,7 @@ describe.concurrent('the table of faults', () => {
 })
 
 describe('the list of rows', () => {
-  it('[FA6] has every row that a test names, and every file in test/faults', () => {
+  it('has every row that a test names, and every file in test/faults', () => {
     const rows = Object.keys(FAULT_ROWS)
     for (const file of globSync('{src,test}/**/*.test.ts', { cwd: root })) {
       const named = [...readFileSync(`${root}${file}`, 'utf8').matchAll(/^ *fault\((['`])(.*)\1\)/gm)]

@@ -259,12 +259,12 @@ describe('a held-out check is refused by name', () => {
   it.each([
     ['beside the title', { title: 'Gamma', check: 'npm test', hidden: true }],
     ['as a check', { title: 'Gamma', checks: [check] }],
-  ])('[HD4] from a model, %s', async (_, row) => {
+  ])('[HD1] from a model, %s', async (_, row) => {
     const { text } = await host.call('plan', { tasks: [row] })
     expect(text).toContain('Only a person can add a held-out check')
   })
 
-  it("[HD4] with an agent's credential", async () => {
+  it("[HD1] with an agent's credential", async () => {
     const [task] = (await at.person.tasks('c1')).tasks
     for (const [method, path] of [
       ['POST', '/api/sessions/c1/tasks'],

@@ -58,7 +58,7 @@ async function told({ done = [], policy = {}, steps }: Case): Promise<Told> {
 const WAYS_OUT =
   'Mend what a check reports and continue; or change the check, or settle the task yourself, in the plan.'
 
-it('[TC17] a red check is named with each task that it keeps open, to the model and to the person', async () => {
+it('a red check is named with each task that it keeps open, to the model and to the person', async () => {
   const { last, followUps } = await told({ steps: [() => settles(1), () => settles(2)] })
   expect(followUps[0]).toContain('Open: 1 A (its check `sh check.sh` fails with exit code 1)')
   expect(last).toBe(
@@ -66,7 +66,7 @@ it('[TC17] a red check is named with each task that it keeps open, to the model 
   )
 })
 
-it('[TC17] what a check stands against is named where no gate watches, blocked or cancelled', async () => {
+it('what a check stands against is named where no gate watches, blocked or cancelled', async () => {
   const sets = (id: number, status: string, outcome: string) => ({ tool: 'update', args: { id, status, outcome } })
   const { last, status } = await told({
     policy: { gate: false },
@@ -86,7 +86,7 @@ it('[TC17] what a check stands against is named where no gate watches, blocked o
   ])
 })
 
-it('[TC17] a task that is open again is named even where no gate watches', async () => {
+it('a task that is open again is named even where no gate watches', async () => {
   const { last } = await told({
     policy: { gate: false },
     steps: [() => (fixed(), settles(1)), () => (broken(), settles(2))],
@@ -94,7 +94,7 @@ it('[TC17] a task that is open again is named even where no gate watches', async
   expect(last).toContain(`Not done:\n- A (its check \`sh check.sh\` fails now with exit code 1)\n\n${WAYS_OUT}`)
 })
 
-it('[TC17] a check of the whole plan that fails, or whose files changed, is named with the way out', async () => {
+it('a check of the whole plan that fails, or whose files changed, is named with the way out', async () => {
   workspace.write('lint.sh', 'exit 3\n')
   const done = [['sh', 'lint.sh']]
   const failing = await told({ done, steps: [() => (fixed(), settles(1)), () => settles(2)] })

@@ -76,7 +76,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[LA2] there is no import cycle', () => {
+  it('there is no import cycle', () => {
     const edges = Map.groupBy(
       imports.filter(({ to, typeOnly }) => !typeOnly && files.includes(to)),
       ({ from }) => from,
@@ -100,7 +100,7 @@ describe('layers', () => {
     expect(impure).toEqual([])
   })
 
-  it('[LA3] what runs in a browser imports nothing of Node', () => {
+  it('what runs in a browser imports nothing of Node', () => {
     const ours = new Set(['domain', 'client', 'react'])
     const wrong = imports.filter(({ from, to }) => ours.has(layerOf(from) ?? '') && to.startsWith('node:'))
     expect(wrong).toEqual([])
@@ -117,7 +117,7 @@ describe('layers', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[LA4] only the composition roots read the environment, and only the program its arguments', () => {
+  it('only the composition roots read the environment, and only the program its arguments', () => {
     expect(files.filter(file => /process\.env/.test(read(file)))).toEqual([
       'cli/bin.ts',
       'cli/main.ts',

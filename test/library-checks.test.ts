@@ -122,7 +122,7 @@ describe('checks in the process of the library', () => {
     expect(openChecks({ workspace: workspace.path }).workspace).toEqual({ machine, path: realpathSync(workspace.path) })
   })
 
-  it('[LI8] a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {
+  it('a person asks for a run, ticks what only a person can see, and accepts changed files', async () => {
     workspace.write('check.sh', 'test -s src/sum.txt\n')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
@@ -168,7 +168,7 @@ describe('checks in the process of the library', () => {
     expect(await chat.tasks()).toMatchObject([{ standing: 'proven', checks: [{ run, hidden: true }] }])
   })
 
-  it('[LI9] refuses a folder that is none, a command that proves nothing, and what openChecks did not return', () => {
+  it('refuses a folder that is none, a command that proves nothing, and what openChecks did not return', () => {
     const nowhere = join(workspace.folder, 'nowhere')
     expect(() => openChecks({ workspace: nowhere })).toThrow(/nowhere cannot be used as a workspace/)
     expect(() => openChecks({ workspace: workspace.path, done: [['true']] })).toThrow(/a command that can fail/)
@@ -183,7 +183,7 @@ describe('checks in the process of the library', () => {
 describe('the gate', () => {
   const planned = { policy: { review: false, assessor: false } } as const
 
-  it('[LI10] sends a model back to what is open, three times without progress, counted in the log', async () => {
+  it('sends a model back to what is open, three times without progress, counted in the log', async () => {
     const path = join(workspace.folder, 'runsheet.db')
     const opened = async (): Promise<Runsheet> => createRunsheet({ store: await openSqliteStore(path), ...planned })
     const first = await opened()
@@ -206,7 +206,7 @@ describe('the gate', () => {
     expect(followed.map(({ follow_up }) => follow_up)).toEqual([1, 2, 1, 2, 3])
   })
 
-  it('[LI10] lets a model end whose plan is done, or whose policy has no gate', async () => {
+  it('lets a model end whose plan is done, or whose policy has no gate', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), ...planned })
     onTestFinished(() => runsheet.close())
     const chat = runsheet.conversation('chat-1')
@@ -220,7 +220,7 @@ describe('the gate', () => {
     expect(await turn.followUp()).toBeUndefined()
   })
 
-  it('[LI10] holds a plan whose own check fails, and runs that again before it lets go', async () => {
+  it('holds a plan whose own check fails, and runs that again before it lets go', async () => {
     workspace.write('lint.sh', 'test -s clean || { echo untidy; exit 1; }\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
     onTestFinished(() => runsheet.close())
@@ -235,7 +235,7 @@ describe('the gate', () => {
     expect(await turn.finish()).toMatchObject({ status: 'done' })
   })
 
-  it('[LI10] waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
+  it('waits for the last runs of a plan that nobody claimed, and goes on with what they reopened', async () => {
     workspace.write('check.sh', 'test -s src/sum.txt\n')
     const checked = { allow: [['sh', 'check.sh']] }
     const runsheet = open(openMemoryStore(), { ...planned, checked })
@@ -253,7 +253,7 @@ describe('the gate', () => {
   })
 
   it.runIf(hasGit).each([true, false])(
-    '[LI11] runs what the workspace has changed under before a turn ends; gate %s',
+    'runs what the workspace has changed under before a turn ends; gate %s',
     async gate => {
       workspace.script('check.sh', 'test -s src/sum.txt')
       git(workspace.path, 'init', '-q')
@@ -277,7 +277,7 @@ describe('the gate', () => {
     },
   )
 
-  it('[LI11] runs everything again before a turn ends where nothing tells what changed', async () => {
+  it('runs everything again before a turn ends where nothing tells what changed', async () => {
     workspace.script('check.sh', 'test -s src/sum.txt')
     symlinkSync('..', join(workspace.path, 'out'))
     const runsheet = open(openMemoryStore(), { policy: { assessor: false, gate: true } })
@@ -292,7 +292,7 @@ describe('the gate', () => {
     expect(await turn.finish()).toMatchObject({ status: 'incomplete', remaining: 1, standings: { proven: 0 } })
   })
 
-  it('[LI10] runs a failed check of the plan again in a turn that a runner drives, too', async () => {
+  it('runs a failed check of the plan again in a turn that a runner drives, too', async () => {
     workspace.write('lint.sh', 'test -s clean\n')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['sh', 'lint.sh']] } })
     const provider = await Provider.start([
@@ -327,7 +327,7 @@ describe('the gate', () => {
     expect(await seen(chat, 'gate_followed')).toHaveLength(1)
   })
 
-  it('[TC13] gives up on a check of the plan that cannot be run: the turn ends incomplete', async () => {
+  it('[TC12] gives up on a check of the plan that cannot be run: the turn ends incomplete', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), { ...planned, checked: { done: [['./lint']] } })
     const provider = await Provider.start(({ messages }) => {
@@ -355,7 +355,7 @@ describe('the gate', () => {
 })
 
 describe('a check of the whole plan', () => {
-  it('[TC13] that the model edits or deletes is no pass, also in a plan without other checks; a person accepts it', async () => {
+  it('[TC12] that the model edits or deletes is no pass, also in a plan without other checks; a person accepts it', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] } })
     onTestFinished(() => runsheet.close())
@@ -377,7 +377,7 @@ describe('a check of the whole plan', () => {
     expect(await claims(6)).toEqual({ next: null, remaining: 0 })
   })
 
-  it('[TC17] that does not pass is named in every answer once nothing is open, whoever settled the last task', async () => {
+  it('that does not pass is named in every answer once nothing is open, whoever settled the last task', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] } })
     onTestFinished(() => runsheet.close())
@@ -392,7 +392,7 @@ describe('a check of the whole plan', () => {
     })
   })
 
-  it('[TC17] that could not be run at the end of the plan is named in every answer then, with the reason', async () => {
+  it('that could not be run at the end of the plan is named in every answer then, with the reason', async () => {
     workspace.script('check', 'test -s src/sum.txt')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
@@ -410,7 +410,7 @@ describe('a check of the whole plan', () => {
     expect(await chat.tasks()).toMatchObject([{ standing: 'reported' }, {}])
   })
 
-  it('[TC11] runs before another outcome of a task that is done is answered, and opens it again if it fails', async () => {
+  it('runs before another outcome of a task that is done is answered, and opens it again if it fails', async () => {
     workspace.script('check', 'test -s src/sum.txt')
     const runsheet = open(openMemoryStore())
     onTestFinished(() => runsheet.close())
@@ -432,7 +432,7 @@ describe('a check of the whole plan', () => {
     expect(await turn.finish()).toMatchObject({ status: 'done' })
   })
 
-  it('[TC11] runs also where every task was created as done', async () => {
+  it('runs also where every task was created as done', async () => {
     workspace.script('lint', 'test -s clean')
     const policy = { assessor: false, gate: true, review: false, toolset: 'checklist' } as const
     const runsheet = open(openMemoryStore(), { checked: { done: [['./lint']] }, policy })
@@ -444,7 +444,7 @@ describe('a check of the whole plan', () => {
     expect(await turn.followUp()).toContain('`./lint` fails with exit code 1')
   })
 
-  it('[TC13] may see those protected files change that a row of the plan may', async () => {
+  it('[TC12] may see those protected files change that a row of the plan may', async () => {
     workspace.script('lint', 'test -s clean')
     const runsheet = open(openMemoryStore(), {
       checked: { done: [['./lint']] },
@@ -462,7 +462,7 @@ describe('a check of the whole plan', () => {
 })
 
 describe('a task that the end of its plan opens again', () => {
-  it.runIf(hasGit)('[TC16] is not the one that the last runs refuse: it was never done', async () => {
+  it.runIf(hasGit)('[TC12] is not the one that the last runs refuse: it was never done', async () => {
     git(workspace.path, 'init', '-q')
     workspace.script('one.sh', 'test -s src/sum.txt')
     // Passes once.
@@ -514,7 +514,7 @@ describe('a task that the end of its plan opens again', () => {
   } as const
 
   it.each(Object.keys(TOOLS) as (keyof typeof TOOLS)[])(
-    '[TC16] is named in the answer and the digest: %s',
+    '[TC12] is named in the answer and the digest: %s',
     async toolset => {
       workspace.script('check', 'test -s src/sum.txt')
       const [plans, plan, settles, settled] = TOOLS[toolset]

@@ -35,7 +35,7 @@ it('[TC12] a plan that ends in another turn is checked there as a whole', async 
   expect(await ends(runsheet)).toEqual(['in_progress', 'reported'])
 })
 
-it('[AS4] a task that is created as done waits for the claim that runs its check', async () => {
+it('a task that is created as done waits for the claim that runs its check', async () => {
   const policy = { toolset: 'task_manager', review: false } as const
   const runsheet = open({ policy, checked: { allow: [['./check']] } })
   const turn = runsheet.conversation('chat-1').turn('turn-1')
@@ -80,7 +80,7 @@ it.runIf(hasGit)(
   },
 )
 
-it('[TC13] the claim that leaves nothing open is refused while a check of the whole plan fails', async () => {
+it('[TC12] the claim that leaves nothing open is refused while a check of the whole plan fails', async () => {
   workspace.script('lint', 'test -s docs/notes.txt || { echo there are no notes; exit 4; }')
   const runsheet = open({ checked: { done: [['./lint']] } })
   const turn = runsheet.conversation('chat-1').turn('turn-1')
@@ -96,7 +96,7 @@ it('[TC13] the claim that leaves nothing open is refused while a check of the wh
   expect(await ends(runsheet)).toEqual(['proven', 'reported'])
 })
 
-it('[CR1][CR4] a model is told about its own field, with an example that has a check', async () => {
+it('[CR1] a model is told about its own field, with an example that has a check', async () => {
   const turn = open().conversation('chat-1').turn('turn-1')
   const refused = (check: string): Promise<unknown> =>
     turn.call('plan', { tasks: [{ title: 'A' }, { title: 'B', check }] })
@@ -107,7 +107,7 @@ it('[CR1][CR4] a model is told about its own field, with an example that has a c
   expect(await refused('A=b npm test')).toMatchObject({ error: `${variable} ${example}` })
 })
 
-it('[TC14] a plan that ends in another folder proves nothing of what was done in the first', async () => {
+it('a plan that ends in another folder proves nothing of what was done in the first', async () => {
   const elsewhere = join(workspace.folder, 'elsewhere')
   mkdirSync(elsewhere)
   const store = openMemoryStore()

@@ -61,7 +61,7 @@ describe('a review', () => {
     expect(asked[1]?.revises).toBe(asked[0]?.review_id)
   })
 
-  it('[RE30] may have comments on its rows, and gets more time through the library', async () => {
+  it('[RE22] may have comments on its rows, and gets more time through the library', async () => {
     const chat = open({ policy: { review_timeout_ms: 60_000 } }).conversation('chat-1')
     const waiting = chat.turn('turn-1').call('plan', PLAN)
     const review = await vi.waitFor(async () => {
@@ -136,7 +136,7 @@ describe('a review', () => {
     await runner.close()
   })
 
-  it('[LI2] without onReview or a page the first waiting call says so on stderr after 5 s, once', async () => {
+  it('without onReview or a page the first waiting call says so on stderr after 5 s, once', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const written: string[] = []
     const stderr = vi.spyOn(process.stderr, 'write').mockImplementation(text => written.push(String(text)) > 0)
@@ -154,7 +154,7 @@ describe('a review', () => {
     expect(written).toHaveLength(1)
   })
 
-  it('[LI3] of another conversation is none of this one', async () => {
+  it('of another conversation is none of this one', async () => {
     const asked = Promise.withResolvers<string>()
     open({ onReview: ({ review_id }) => asked.resolve(review_id) })
     const call = runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
@@ -170,7 +170,7 @@ describe('a review', () => {
 describe('a turn', () => {
   const unreviewed = { policy: { review: false } } as const
 
-  it('[LI4] gives tools, prompt, digest and what is open', async () => {
+  it('gives tools, prompt, digest and what is open', async () => {
     const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
     expect(turn.tools().map(({ name }) => name)).toEqual(['plan', 'update', 'tasks'])
     expect(turn.tools({ format: 'openai' })[0]).toMatchObject({ type: 'function', function: { name: 'plan' } })
@@ -181,7 +181,7 @@ describe('a turn', () => {
     expect((await turn.openTasks()).map(({ title }) => title)).toEqual(['Look', 'Leap'])
   })
 
-  it('[LI4] offers the named tools, with a prefix', async () => {
+  it('offers the named tools, with a prefix', async () => {
     const turn = open(unreviewed)
       .conversation('chat-1')
       .turn('turn-1', { prefix: 'rs_', names: ['plan', 'update'] })
@@ -196,7 +196,7 @@ describe('a turn', () => {
     ).toBe('')
   })
 
-  it('[LI5] finishes done, or incomplete while tasks are open, and then takes no more calls', async () => {
+  it('finishes done, or incomplete while tasks are open, and then takes no more calls', async () => {
     const chat = open(unreviewed).conversation('chat-1')
     const turn = chat.turn('turn-1')
     await turn.call('plan', PLAN)
@@ -208,14 +208,14 @@ describe('a turn', () => {
     expect(await next.finish()).toMatchObject({ status: 'done', remaining: 0 })
   })
 
-  it('[LI5] stopped, takes no more calls', async () => {
+  it('stopped, takes no more calls', async () => {
     const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
     await turn.call('plan', PLAN)
     await turn.stop()
     expect(await turn.call('tasks', {})).toMatchObject({ error: expect.stringContaining('stopped') })
   })
 
-  it('[TS2] a call without a turn around it reads and writes nothing, and is answered that there is none', async () => {
+  it('[TS1] a call without a turn around it reads and writes nothing, and is answered that there is none', async () => {
     const turn = open(unreviewed).conversation('chat-1').turn('turn-1')
     const none = 'Error: Task list is not available (no conversation context).'
     expect(await runsheet.call('plan', PLAN)).toBe(none)
@@ -257,7 +257,7 @@ describe('a turn', () => {
 })
 
 describe('a conversation', () => {
-  it("[LI6] is changed on a person's behalf, and its state is plain data", async () => {
+  it("is changed on a person's behalf, and its state is plain data", async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', PLAN)
     const added = await chat.addTask({ title: 'Land' })
@@ -275,7 +275,7 @@ describe('a conversation', () => {
     ).toEqual(['Leap', 'Look'])
   })
 
-  it("[LI6][TA21] a person's change is taken back and made again", async () => {
+  it("[TA21] a person's change is taken back and made again", async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', PLAN)
     const [, leap] = await chat.tasks()
@@ -287,7 +287,7 @@ describe('a conversation', () => {
     await expect(chat.undoChange(back.id, 1)).rejects.toMatchObject({ code: 'not_undoable' })
   })
 
-  it('[LI4] refuses options that it does not know, instead of ignoring them', () => {
+  it('refuses options that it does not know, instead of ignoring them', () => {
     const chat = open().conversation('chat-1')
     expect(() => chat.turn('turn-1', { toolset: 'nope' as 'runsheet' })).toThrow('toolset must be one of: manage_todos')
     expect(() => chat.turn('turn-1', { names: ['nope'] })).toThrow('names must be one of: plan, update, tasks')
@@ -297,7 +297,7 @@ describe('a conversation', () => {
     )
   })
 
-  it('[SE11] is found by its words', async () => {
+  it('is found by its words', async () => {
     const folder = scratchFolder()
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const store = await openSqliteStore(join(folder, 'runsheet.db'))
@@ -313,7 +313,7 @@ describe('a conversation', () => {
     expect((await runsheet.search('grosse', { limit: 3 })).items.map(({ number }) => number)).toEqual([61, 60, 59])
   })
 
-  it('[LI6] tells its events, commit by commit', async () => {
+  it('tells its events, commit by commit', async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     await chat.turn('turn-1').call('plan', PLAN)
     const ending = new AbortController()
@@ -336,7 +336,7 @@ describe('a conversation', () => {
 })
 
 describe('checks', () => {
-  it('[PF20][PF21] tool calls are reported and read through the library', async () => {
+  it('[PF20] tool calls are reported and read through the library', async () => {
     const chat = open({ policy: { review: false } }).conversation('chat-1')
     const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: { passed: 3 }, ok: true }
     expect(await chat.addEvidence(call)).toEqual({ stored: false, because: 'no_task_in_progress', seq: 0 })
@@ -349,7 +349,7 @@ describe('checks', () => {
     await expect(chat.addEvidence({ ...call, tool: '' })).rejects.toThrow(Refusal)
   })
 
-  it('[PF14] are written, approved and read through the library as over HTTP', async () => {
+  it('are written, approved and read through the library as over HTTP', async () => {
     const chat = open({ onReview: ({ draft_tasks }) => ({ action: 'confirm', tasks: draft_tasks }) }).conversation(
       'chat-1',
     )

@@ -30,7 +30,7 @@ async function doorOn(data: string): Promise<Door> {
 const add = (door: Door, title: string, conversation = 'c1'): Promise<unknown> =>
   callTool(toolsets.task_list, 'AddTask', { title }, { door, tenant: 'local', conversation, turn: 't1' })
 
-it('[HT31] a call has items and duration; its repetition is not counted, its refusal is', async () => {
+it('a call has items and duration; its repetition is not counted, its refusal is', async () => {
   const server = await startServer({ host: { review: false } })
   onTestFinished(server.close)
   const call = (tool: string, args: unknown, tool_call_id = 'call-1'): Promise<Response> =>
@@ -58,7 +58,7 @@ it('[HT31] a call has items and duration; its repetition is not counted, its ref
   expect(await figuresOf(server.url, 'runsheet_turns_started_total')).toEqual({ outside: 1 })
 })
 
-it('[HT31][HT33] an invented tool is counted as unknown, one from outside as outside', async () => {
+it('an invented tool is counted as unknown, one from outside as outside', async () => {
   const look = {
     name: 'look',
     description: '',
@@ -84,7 +84,7 @@ it('[HT31][HT33] an invented tool is counted as unknown, one from outside as out
   })
 })
 
-it('[HT31] turns, verdicts and tokens of worker and judge are counted', async () => {
+it('turns, verdicts and tokens of worker and judge are counted', async () => {
   const turns = await startTurns({
     assessorModel: 'openai-compatible:judge',
     answers: [
@@ -124,7 +124,7 @@ it('[HT31] turns, verdicts and tokens of worker and judge are counted', async ()
   })
 })
 
-it('[HT43] decisions tell whether plans are read: edits, rows, and seconds since a person was shown them', async () => {
+it('decisions tell whether plans are read: edits, rows, and seconds since a person was shown them', async () => {
   const server = await startServer({ reviewWaitMs: 1 })
   onTestFinished(server.close)
   const metrics = (name: string): Promise<Record<string, number>> => figuresOf(server.url, name)
@@ -156,7 +156,7 @@ it('[HT43] decisions tell whether plans are read: edits, rows, and seconds since
   expect(await metrics('runsheet_review_wait_seconds_count')).toEqual({ confirm: 3, cancel: 2 })
 })
 
-it('[HT43][RE33] a rejection counts from the click, not from when it could no longer be undone', async () => {
+it('a rejection counts from the click, not from when it could no longer be undone', async () => {
   const server = await startServer({ reviewWaitMs: 1 })
   onTestFinished(server.close)
   const args = { tasks: [{ title: 'Look' }] }
@@ -169,7 +169,7 @@ it('[HT43][RE33] a rejection counts from the click, not from when it could no lo
   expect(await figuresOf(server.url, 'runsheet_review_decision_seconds_sum')).toEqual({ 'cancel no': 0 })
 })
 
-it('[HT43] a process that did not see the panel open finds it in the log', async () => {
+it('a process that did not see the panel open finds it in the log', async () => {
   const data = folder()
   const [first, second] = [await doorOn(data), await doorOn(data)]
   onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
@@ -188,7 +188,7 @@ it('[HT43] a process that did not see the panel open finds it in the log', async
   await vi.waitFor(async () => expect(await metrics.text()).toContain(line), WAIT)
 })
 
-it('[HT31][HT33] reviews are counted as opened, pending, resolved and waited for', async () => {
+it('reviews are counted as opened, pending, resolved and waited for', async () => {
   const server = await startServer({ reviewWaitMs: 1 })
   onTestFinished(server.close)
   const metrics = (name: string): Promise<Record<string, number>> => figuresOf(server.url, name)
@@ -214,7 +214,7 @@ it('[HT31][HT33] reviews are counted as opened, pending, resolved and waited for
   expect(await metrics('runsheet_reviews_pending')).toEqual({ '': 0 })
 })
 
-it('[HT31] a wait that began before the server started is counted from the log', async () => {
+it('a wait that began before the server started is counted from the log', async () => {
   const data = folder()
   const before = await doorOn(data)
   const plan = { tasks: [{ title: 'Look' }] }
@@ -235,7 +235,7 @@ it('[HT31] a wait that began before the server started is counted from the log',
   expect(await figuresOf(server.url, 'runsheet_reviews_opened_total')).toEqual({})
 })
 
-it('[HT32] the server counts the calls of `runsheet mcp` on its folder, each once', async () => {
+it('the server counts the calls of `runsheet mcp` on its folder, each once', async () => {
   const data = folder()
   const start = async (): Promise<{ url: URL; end: () => Promise<void> }> => {
     const child = runCli(['serve', '--port', '0', '--data', data, '--review', 'off'])
@@ -266,7 +266,7 @@ it('[HT32] the server counts the calls of `runsheet mcp` on its folder, each onc
   }, WAIT)
 })
 
-it('[HT32] commits of several processes that write to the same conversation are counted once each', async () => {
+it('commits of several processes that write to the same conversation are counted once each', async () => {
   const data = folder()
   const other = await doorOn(data)
   await add(other, 'before')
@@ -289,7 +289,7 @@ it('[HT32] commits of several processes that write to the same conversation are 
   }, WAIT)
 })
 
-it('[HT32] a node of several counts its own commits only', async () => {
+it('a node of several counts its own commits only', async () => {
   const data = folder()
   const [door, other] = [await doorOn(data), await doorOn(data)]
   const server = await startServer({ door, metrics: new Metrics(door) })
@@ -304,7 +304,7 @@ it('[HT32] a node of several counts its own commits only', async () => {
   expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'task_list AddTask library ok': 2 })
 })
 
-it('[HT35] calls of `runsheet mcp` that leave no event are reported to the server', async () => {
+it('calls of `runsheet mcp` that leave no event are reported to the server', async () => {
   const data = folder()
   const child = runCli(['serve', '--port', '0', '--data', data])
   onTestFinished(async () => {
@@ -335,7 +335,7 @@ it('[HT35] calls of `runsheet mcp` that leave no event are reported to the serve
   }, WAIT)
 })
 
-it.skipIf(postgresUrl === '')('[HT35] on PostgreSQL `runsheet mcp` reports all its calls', async () => {
+it.skipIf(postgresUrl === '')('on PostgreSQL `runsheet mcp` reports all its calls', async () => {
   const data = folder()
   const store = await ownDatabase()
   const child = runCli(['serve', '--port', '0', '--data', data, '--store', store])
@@ -358,7 +358,7 @@ it.skipIf(postgresUrl === '')('[HT35] on PostgreSQL `runsheet mcp` reports all i
   expect(await figuresOf(new URL(url), 'runsheet_tool_call_items_sum')).toEqual({ 'runsheet plan mcp': 2 })
 })
 
-it('[HT35] reported calls have bounded labels, and a report a bounded size', async () => {
+it('reported calls have bounded labels, and a report a bounded size', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   const call = { toolset: 'runsheet', tool: 'plan', outcome: 'refused', items: 2, duration_ms: 5 }
@@ -379,7 +379,7 @@ it('[HT35] reported calls have bounded labels, and a report a bounded size', asy
   expect(await report(...Array.from({ length: 101 }, () => call))).toBe(422)
 })
 
-it.each(['2025', '2026'] as const)('[HT31] await_review (%s) is counted under its own name', async era => {
+it.each(['2025', '2026'] as const)('await_review (%s) is counted under its own name', async era => {
   const server = await startMcpServer({ waitLimits: { holdMs: 1, roundMs: 1, maxRounds: 1 } })
   onTestFinished(server.close)
   const host = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-session': 'c1' } })
@@ -399,7 +399,7 @@ it.each(['2025', '2026'] as const)('[HT31] await_review (%s) is counted under it
   })
 })
 
-it('[HT31][HT33] an unknown tool over HTTP is counted as unknown', async () => {
+it('an unknown tool over HTTP is counted as unknown', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   const body = { session_id: 'c1', turn_id: 't1', arguments: {} }
@@ -408,7 +408,7 @@ it('[HT31][HT33] an unknown tool over HTTP is counted as unknown', async () => {
   expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'runsheet unknown http refused': 1 })
 })
 
-it('[HT34] invented tools and malformed arguments in a turn of ours are observed, and counted once', async () => {
+it('invented tools and malformed arguments in a turn of ours are observed, and counted once', async () => {
   const calls = [
     { tool: 'Invented', args: {} },
     { tool: 'AddTask', args: '{"title":' },

@@ -19,7 +19,7 @@ async function open(folder: string): Promise<Runsheet> {
   return runsheet
 }
 
-it('[TC18] a plan whose folder was renamed says so at once, and goes on where a person writes one of its checks again', async () => {
+it('a plan whose folder was renamed says so at once, and goes on where a person writes one of its checks again', async () => {
   const first = await open(workspace.path)
   await first
     .conversation('chat-1')
@@ -67,7 +67,7 @@ it('[TC18] a plan whose folder was renamed says so at once, and goes on where a 
   expect((await chat.tasks()).map(({ standing }) => standing)).toEqual(['proven', 'reported', 'proven'])
 })
 
-it('[TC18] while the folder is gone, the claim that would end the plan is refused, also on a task without a check', async () => {
+it('while the folder is gone, the claim that would end the plan is refused, also on a task without a check', async () => {
   const chat = (await open(workspace.path)).conversation('chat-1')
   const turn = chat.turn('turn-1')
   await turn.call('plan', { tasks: [{ title: 'Write the sum', check: './check.sh' }, { title: 'Look' }] })

@@ -29,14 +29,14 @@ const callOverHttp = ({ ask }: TestServer): Promise<Response> =>
     body: { session_id: 'c1', turn_id: 't1', arguments: TOOL.args },
   })
 
-it('[TS24][HT31] a call over HTTP is counted once', async () => {
+it('a call over HTTP is counted once', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   expect((await callOverHttp(server)).status).toBe(200)
   expect(await counted(server.url)).toEqual({ 'task_list AddTask http ok': 1 })
 })
 
-it.each(['2025', '2026'] as const)('[TS24][HT31] a call over MCP (%s) is counted once', async era => {
+it.each(['2025', '2026'] as const)('a call over MCP (%s) is counted once', async era => {
   const server = await startMcpServer()
   onTestFinished(server.close)
   const host = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-toolset': 'task_list' } })
@@ -45,14 +45,14 @@ it.each(['2025', '2026'] as const)('[TS24][HT31] a call over MCP (%s) is counted
   expect(await counted(server.url)).toEqual({ 'task_list AddTask mcp ok': 1 })
 })
 
-it('[TS24][HT31] a call in a turn of ours is counted once', async () => {
+it('a call in a turn of ours is counted once', async () => {
   const turns = await startTurns({ answers: [{ calls: [TOOL] }, 'Done.'] })
   onTestFinished(turns.close)
   await turns.chat({ toolset: 'task_list' })
   expect(await counted(turns.url)).toEqual({ 'task_list AddTask turn ok': 1 })
 })
 
-it('[TS24][HT31] a call from a program is counted once', async () => {
+it('a call from a program is counted once', async () => {
   const server = await startServer()
   onTestFinished(server.close)
   const context = { door: server.door, tenant: 'local', conversation: 'c1', turn: 't1' }
@@ -60,7 +60,7 @@ it('[TS24][HT31] a call from a program is counted once', async () => {
   expect(await counted(server.url)).toEqual({ 'task_list AddTask library ok': 1 })
 })
 
-it('[TS24][HT34] `serve` logs every call that it counts, once, with session, turn and call id', async () => {
+it('`serve` logs every call that it counts, once, with session, turn and call id', async () => {
   const folder = scratchFolder()
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const child = runCli(['serve', '--port', '0', '--data', folder, '--review', 'off', '--log', 'debug'])

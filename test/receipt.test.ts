@@ -93,7 +93,7 @@ async function receipt(...args: readonly string[]): Promise<{ code: number | nul
 }
 
 describe('runsheet receipt', () => {
-  it('[RC7][RC8] prints Markdown about the newest turn that has a plan', async () => {
+  it('[RC8] prints Markdown about the newest turn that has a plan', async () => {
     const { code, text } = await receipt()
     expect(code).toBe(0)
     expect(text).toContain('**1 of 2 done: 1 confirmed by a person.**')
@@ -103,13 +103,13 @@ describe('runsheet receipt', () => {
     expect(text).toContain('conversation `newer`, turn `t1`')
   })
 
-  it('[PF22] says which tool calls a host and an agent report, and that they say so', async () => {
+  it('says which tool calls a host and an agent report, and that they say so', async () => {
     const { text } = await receipt('--session', 'reported')
     expect(text).toContain('- Tool calls, as the host says: 1 ok, 0 failed (`Bash` 1)')
     expect(text).toContain('- Tool calls, as the agent says: 0 ok, 1 failed (`Bash` 1)')
   })
 
-  it('[TC17] says first of all which checks of the whole plan did not pass', async () => {
+  it('says first of all which checks of the whole plan did not pass', async () => {
     const { text } = await receipt('--session', 'failing')
     expect(text).toContain(
       '**1 of 1 done: 1 confirmed by a person. Checks of the whole plan that did not pass: `./lint`.**',
@@ -131,7 +131,7 @@ describe('runsheet receipt', () => {
     ])
   })
 
-  it('[DS7] tells each dispute: by whom, why, and how it ended', async () => {
+  it('tells each dispute: by whom, why, and how it ended', async () => {
     const { text } = await receipt('--session', 'disputed')
     expect(text.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'NOW').split('\n')).toEqual(
       expect.arrayContaining([
@@ -145,7 +145,7 @@ describe('runsheet receipt', () => {
     )
   })
 
-  it('[RC7] prints JSON about the one that was named', async () => {
+  it('prints JSON about the one that was named', async () => {
     const { text } = await receipt('--session', 'older', '--turn', 't1', '--format', 'json')
     const json = JSON.parse(text) as Receipt
     expect(json).toMatchObject({ format: 'runsheet-receipt', version: 1, session_id: 'older', turn_id: 't1' })
@@ -160,7 +160,7 @@ describe('runsheet receipt', () => {
     [['--session', 'unplanned'], 'conversation unplanned has no plan.'],
     [['--session', 'older', '--turn', 't7'], 'conversation older has no turn t7 with a plan.'],
     [['--turn', 't9'], 'there is no turn t9 with a plan.'],
-  ])('[RC7] says in one line what does not exist: %j', async (args, problem) => {
+  ])('says in one line what does not exist: %j', async (args, problem) => {
     expect(await receipt(...args)).toEqual({ code: 1, text: '', stderr: `runsheet: ${problem}\n` })
   })
 })

@@ -142,7 +142,7 @@ describe('generated conversations', () => {
     }
   }
 
-  it('[SE5] are searched with the same results in the same order in every store', async () => {
+  it('are searched with the same results in the same order in every store', async () => {
     const steps = generated(inLongRun(2_000, 100))
     const answers = await Promise.all(
       KINDS.map(async kind => {
@@ -185,7 +185,7 @@ describe('generated conversations', () => {
 })
 
 describe.each(KINDS)('a search on %s', kind => {
-  it('[SE3] finds titles, tasks and messages, in that order', async () => {
+  it('finds titles, tasks and messages, in that order', async () => {
     const store = await opened(await placeOf(kind))
     await store.commit(at('c1'), run(startTurn('t1', {}, 'Plan a birthday')))
     await store.commit(at('c1'), run(record('t1', 'm2', 'The birthday is on Friday: birthday cake.')))
@@ -210,7 +210,7 @@ describe.each(KINDS)('a search on %s', kind => {
     expect((await store.search.all('local', 'birthday', { limit: 2 })).results).toHaveLength(2)
   })
 
-  it('[SE3] no longer finds what was removed or reworded', async () => {
+  it('no longer finds what was removed or reworded', async () => {
     const store = await opened(await placeOf(kind))
     await store.commit(at('c'), run(openTurn('t1'), add('t1', 'Bake', 'Buy candles', 'Buy matches')))
     expect(await titles(store, 'buy')).toEqual(['Buy matches', 'Buy candles'])
@@ -224,7 +224,7 @@ describe.each(KINDS)('a search on %s', kind => {
     expect(task).toMatchObject({ status: 'completed' })
   })
 
-  it('[SE4] ranks the newest hundred matches of a kind', async () => {
+  it('ranks the newest hundred matches of a kind', async () => {
     const store = await opened(await placeOf(kind))
     await store.commit(at('c'), run(openTurn('t1'), add('t1', 'needle needle needle')))
     for (let round = 0; round < 5; round += 1) {
@@ -240,7 +240,7 @@ describe.each(KINDS)('a search on %s', kind => {
     expect(await tasks()).toEqual([101, 100])
   })
 
-  it('[SE10] tenants do not find each other', async () => {
+  it('tenants do not find each other', async () => {
     const store = await opened(await placeOf(kind))
     await store.commit(at('c', 'acme'), run(startTurn('t1', {}, 'a secret'), record('t1', 'm', 'a secret')))
     expect(await found(store, 'secret', 'other')).toEqual([])
@@ -276,7 +276,7 @@ describe.each(KINDS)('many matches on %s', kind => {
 
   const newestFirst = Array.from({ length: 600 }, (_, index) => 1_599 - index)
 
-  it('[SE5] are found newest first, by a common word, a rare one and many beginnings', async () => {
+  it('are found newest first, by a common word, a rare one and many beginnings', async () => {
     const store = await opened(await placeOf(kind))
     await filled(store)
     for (const query of ['item', 'it', 'needle i', 'needle item']) {
@@ -287,7 +287,7 @@ describe.each(KINDS)('many matches on %s', kind => {
     expect(await numbers(store, 'haystack item')).toEqual([])
   })
 
-  it('[SE5] keep their places when they are reworded', async () => {
+  it('keep their places when they are reworded', async () => {
     const store = await opened(await placeOf(kind))
     await filled(store)
     await store.commit(at('c0'), run(rename('t1', 2, 'reworded item 1001')))
@@ -296,7 +296,7 @@ describe.each(KINDS)('many matches on %s', kind => {
     expect(await numbers(store, 'needle it')).not.toContain(1_001)
   })
 
-  it('[SE9] are found in the same order in an index that was made from the log', async () => {
+  it('[SE7] are found in the same order in an index that was made from the log', async () => {
     const place = await placeOf(kind)
     const before = await place.open()
     await filled(before)
@@ -334,7 +334,7 @@ describe.each(KINDS)('the index on %s', kind => {
     }
   })
 
-  it('[SE9] is made from the log where there is that of another version', async () => {
+  it('[SE7] is made from the log where there is that of another version', async () => {
     const place = await placeOf(kind)
     const before = await place.open()
     for (let index = 0; index < 30; index += 1) {
@@ -359,7 +359,7 @@ describe('the index', () => {
     cleanups.push(() => rmSync(folder, { recursive: true }))
   }
 
-  it('[SE8] a commit does not wait for it', async () => {
+  it('a commit does not wait for it', async () => {
     inFolder()
     const store = await openSqliteStore({ path: path() })
     await store.commit(at('c'), run(openTurn('t1'), add('t1', 'a needle')))
@@ -370,7 +370,7 @@ describe('the index', () => {
     await store.close()
   })
 
-  it('[SE8] is caught up in the background', async () => {
+  it('is caught up in the background', async () => {
     inFolder()
     const store = await openSqliteStore({ path: path() })
     cleanups.push(() => store.close())
@@ -378,7 +378,7 @@ describe('the index', () => {
     await expect.poll(() => stateOf(path()).indexed).toBe(3)
   })
 
-  it('[SE8] a process that is killed leaves nothing out and nothing double', async () => {
+  it('a process that is killed leaves nothing out and nothing double', async () => {
     inFolder()
     for (let round = 0; round < inLongRun(20, 2); round += 1) {
       const from = round * 1_000
@@ -399,7 +399,7 @@ describe('the index', () => {
     }
   })
 
-  it('[SE9] says that it is behind, and answers with what it has', async () => {
+  it('[SE7] says that it is behind, and answers with what it has', async () => {
     inFolder()
     const store = await openSqliteStore({ path: path() })
     cleanups.push(() => store.close())

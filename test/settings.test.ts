@@ -84,7 +84,7 @@ const bytesIn = (folder: string): string =>
     .join('\n')
 
 describe('settings of the page', () => {
-  it('[SG12][SG13][SG3] count for new turns at once; turns that wait keep their model and its key, also over a restart', async () => {
+  it('[SG3] count for new turns at once; turns that wait keep their model and its key, also over a restart', async () => {
     const [a, b] = [await provided(), await provided()]
     let server = await served()
     await change(server, { model: MODEL, base_url: a.url, key: KEY_A })
@@ -118,7 +118,7 @@ describe('settings of the page', () => {
     for (const text of [bytesIn(data), stderr]) expect(text).not.toMatch(/number-[ab]-000/)
   })
 
-  it('[SG1][SG2] options and variables take precedence, and lock; a setting that none gives is the page’s', async () => {
+  it('[SG1] options and variables take precedence, and lock; a setting that none gives is the page’s', async () => {
     const env = { RUNSHEET_MODEL: 'demo', RUNSHEET_REVIEW: 'off', RUNSHEET_TOOLSET: 'turn_todos' }
     const policy = { toolset: 'checklist', gate: false, review_timeout_ms: 5_000 }
     const server = await served({ env, config: { policy } })
@@ -141,7 +141,7 @@ describe('settings of the page', () => {
     })
   })
 
-  it('[SG2] an option is named as it was given', async () => {
+  it('an option is named as it was given', async () => {
     const args = ['serve', '--port', '0', '--data', data, '--model', 'demo', '--review', 'on']
     const child = runCli(args, { file: BUILT, env: { RUNSHEET_TOKEN: TOKENS.person } })
     ends.push(async () => {
@@ -155,7 +155,7 @@ describe('settings of the page', () => {
     })
   })
 
-  it('[SG10] what an agent writes into the data folder turns no review off', async () => {
+  it('what an agent writes into the data folder turns no review off', async () => {
     const server = await served()
     writeFileSync(join(data, 'settings.json'), '{"format":1,"settings":{"review":false,"model":"openai:x"}}')
     await server.person.setPolicy('c', {})
@@ -176,7 +176,7 @@ describe('settings of a server that runs', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('[SG4] a key that the provider repeats is not in the log of the turn that failed', async () => {
+  it('[SG3] a key that the provider repeats is not in the log of the turn that failed', async () => {
     const provider = await provided(() => ({ status: 401, body: `{"error":{"message":"wrong key: ${KEY_A}"}}` }))
     await change(server, { model: MODEL, base_url: provider.url, key: KEY_A })
     const reader = await server.chat({ session_id: 'denied' })
@@ -187,7 +187,7 @@ describe('settings of a server that runs', () => {
     expect(bytesIn(folder)).not.toContain(KEY_A)
   })
 
-  it('[SG12] runsheet mcp follows them while it runs', async () => {
+  it('runsheet mcp follows them while it runs', async () => {
     const env = { RUNSHEET_TOKEN: TOKENS.person, XDG_CONFIG_HOME: folder }
     const host = await overStdio(folder, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT, { env })
     ends.push(() => host.client.close())
@@ -197,7 +197,7 @@ describe('settings of a server that runs', () => {
     expect((await server.person.session('mcp')).policy).toMatchObject({ review: false, gate: false })
   })
 
-  it('[SG12] a judge that the page names judges what agents elsewhere claim, and is announced', async () => {
+  it('a judge that the page names judges what agents elsewhere claim, and is announced', async () => {
     const provider = await provided()
     const judges = (): unknown => JSON.parse(readFileSync(join(folder, 'server.json'), 'utf8'))
     expect(judges()).not.toHaveProperty('judges')
@@ -212,7 +212,7 @@ describe('settings of a server that runs', () => {
     expect(judges()).not.toHaveProperty('judges')
   })
 
-  it('[RC4] the sandbox of the demo is for turns of the demo model only', async () => {
+  it('the sandbox of the demo is for turns of the demo model only', async () => {
     const provider = await provided(() => 'Hello.')
     await change(server, { model: MODEL, base_url: provider.url })
     const reader = await server.chat({ session_id: 'hello' })
@@ -223,7 +223,7 @@ describe('settings of a server that runs', () => {
 
 describe('a start', () => {
   it.each(['another model', 'a workspace'])(
-    '[RC4] with %s goes on with a plan that waited in the sandbox of the demo',
+    'with %s goes on with a plan that waited in the sandbox of the demo',
     async what => {
       const before = await served()
       const reader = await before.open({ session_id: 'c', turn_id: 't', message: 'Plan a birthday party' })
@@ -237,7 +237,7 @@ describe('a start', () => {
     },
   )
 
-  it('[SG14] with a model of the page that lacks its key comes up, says so in one line, and a turn says what to do', async () => {
+  it('with a model of the page that lacks its key comes up, says so in one line, and a turn says what to do', async () => {
     new SettingsOnDisk(join(data, 'runsheet')).write({ model: 'openai:gpt-5' })
     const server = await served()
     const message = 'openai needs a key: enter it in the settings, or set OPENAI_API_KEY.'
@@ -247,7 +247,7 @@ describe('a start', () => {
     expect((await server.end()).split('\n')[0]).toBe(`Runsheet: ${message}`)
   })
 
-  it('[SG9] with a broken file ends serve in one line; mcp says the same, and goes on for its host', async () => {
+  it('with a broken file ends serve in one line; mcp says the same, and goes on for its host', async () => {
     mkdirSync(join(data, 'runsheet'))
     writeFileSync(join(data, 'runsheet/settings.json'), '{"format":1,"settings":{"review":tru')
     for (const args of [['serve', '--port', '0'], ['mcp']]) {
@@ -263,7 +263,7 @@ describe('a start', () => {
 })
 
 describePostgres('on PostgreSQL', () => {
-  it('[SG16] settings are those of the node, which the answer says; a node without the model fails its turn with a code', async () => {
+  it('settings are those of the node, which the answer says; a node without the model fails its turn with a code', async () => {
     const provider = await provided()
     const store = await ownDatabase()
     const node = await served({ store })

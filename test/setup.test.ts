@@ -72,7 +72,7 @@ describe('runsheet setup', () => {
     expect(scene.json('.cursor/mcp.json')).toHaveProperty('mcpServers.runsheet')
   })
 
-  it('[SU3][SU4][SU10] twice is as once, no token is in a file, and --remove leaves every file and folder as it was', async () => {
+  it('[SU2] twice is as once, no token is in a file, and --remove leaves every file and folder as it was', async () => {
     scene.write('.claude.json', CLAUDE, 0o600)
     scene.write('.codex/config.toml', '# mine\nmodel = "x"', 0o640)
     scene.write('.config/zed/settings.json', '// Zed\n{\n  "theme": "One", // dark\n}\n')
@@ -96,7 +96,7 @@ describe('runsheet setup', () => {
     expect((await scene.run(['setup', 'codex', '--remove'])).out).toContain('Runsheet is not in the settings of Codex')
   })
 
-  it("[SU4] OpenCode's secret stays while the other scope uses the same data folder", async () => {
+  it("[SU2] OpenCode's secret stays while the other scope uses the same data folder", async () => {
     const data = `~/${relative(scene.home, scene.data)}`
     await scene.run(['setup', 'opencode', '--yes'])
     await scene.run(['setup', 'opencode', '--scope', 'project', '--data', data, '--yes'])
@@ -106,7 +106,7 @@ describe('runsheet setup', () => {
     expect(readdirSync(scene.data)).not.toContain('opencode-secret')
   })
 
-  it('[SU4] what the host wrote into the file meanwhile stays', async () => {
+  it('[SU2] what the host wrote into the file meanwhile stays', async () => {
     await scene.run(['setup', 'claude-code', '--yes'])
     const file = join(scene.home, '.claude.json')
     writeFileSync(file, JSON.stringify({ ...(scene.json('.claude.json') as object), numStartups: 4 }, null, 2))
@@ -115,7 +115,7 @@ describe('runsheet setup', () => {
     expect(existsSync(join(scene.home, '.claude'))).toBe(false)
   })
 
-  it('[SU4][SU10] an entry of the person’s own comes back, and setup keeps no copy of the lines around it', async () => {
+  it('[SU2] an entry of the person’s own comes back, and setup keeps no copy of the lines around it', async () => {
     const mine = '[mcp_servers.runsheet]\ncommand = "mine"\n\n[mcp_servers.runsheet.env]\nKEY = "1"\n'
     scene.write('.codex/config.toml', mine)
     scene.write('.claude.json', JSON.stringify({ a: 1, ...(JSON.parse(CLAUDE) as object), b: 2 }))
@@ -127,7 +127,7 @@ describe('runsheet setup', () => {
     expect(scene.read('.codex/config.toml')).toBe(mine + state)
   })
 
-  it('[SU14] setups that run at once lose no record, and the last removal leaves nothing', async () => {
+  it('setups that run at once lose no record, and the last removal leaves nothing', async () => {
     const before = scene.tree()
     const together = (...more: string[]) => Promise.all(HOSTS.map(host => scene.run(['setup', host, '--yes', ...more])))
     expect((await together()).map(({ code, err }) => ({ code, err }))).toEqual(HOSTS.map(() => ({ code: 0, err: '' })))
@@ -137,7 +137,7 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it('[SU4] a project that was moved gets its bytes back, and a clone keeps nothing of ours', async () => {
+  it('[SU2] a project that was moved gets its bytes back, and a clone keeps nothing of ours', async () => {
     const file = join(scene.project, '.mcp.json')
     writeFileSync(file, '{ "mcpServers": { } }')
     const before = scene.tree()
@@ -160,7 +160,7 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it('[SU8][TG15] in a project, what setup leaves can be committed as it is: git sees neither tokens nor plans', async () => {
+  it('in a project, what setup leaves can be committed as it is: git sees neither tokens nor plans', async () => {
     const git = (...args: string[]): string =>
       execFileSync('git', ['-C', scene.project, ...args], { encoding: 'utf8' }).trim()
     git('init', '-q')
@@ -172,13 +172,13 @@ describe('runsheet setup', () => {
     expect(git('ls-files').split('\n')).toEqual(['.opencode/plugin/runsheet.js', 'opencode.json'])
   })
 
-  it('[SU8] where a folder for plans was there before and git would take it, setup says so', async () => {
+  it('where a folder for plans was there before and git would take it, setup says so', async () => {
     mkdirSync(join(scene.project, '.runsheet'))
     const { out } = await scene.run(['setup', 'zed', '--scope', 'project', '--yes'], { env: { RUNSHEET_DATA: '' } })
     expect(out).toContain('Plans are in .runsheet in the project: keep that out of git.')
   })
 
-  it('[SU3][SU4] an opencode.jsonc that appears later does not hide our entry', async () => {
+  it('[SU2] an opencode.jsonc that appears later does not hide our entry', async () => {
     await scene.run(['setup', 'opencode', '--yes'])
     const theirs = '{ "theme": "x" }\n'
     scene.write('.config/opencode/opencode.jsonc', theirs)
@@ -188,7 +188,7 @@ describe('runsheet setup', () => {
     expect(scene.read('.config/opencode/opencode.jsonc')).toBe(theirs)
   })
 
-  it('[SU3][SU4] nor does a file that was renamed', async () => {
+  it('[SU2] nor does a file that was renamed', async () => {
     const before = scene.tree()
     await scene.run(['setup', 'opencode', '--yes'])
     const file = join(scene.home, '.config/opencode/opencode.json')
@@ -198,7 +198,7 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it('[SU6] nothing is written if the data folder cannot be used, or a folder is a file', async () => {
+  it('nothing is written if the data folder cannot be used, or a folder is a file', async () => {
     scene.write('.gemini', '')
     const data = scene.write('plans', '')
     const before = scene.tree()
@@ -215,7 +215,7 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it('[SU6] nor if its database is damaged', async () => {
+  it('nor if its database is damaged', async () => {
     const data = join(scene.home, 'damaged')
     mkdirSync(data, { mode: 0o700 })
     writeFileSync(join(data, 'runsheet.db'), 'no database')
@@ -225,7 +225,7 @@ describe('runsheet setup', () => {
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
   })
 
-  it('[SU5] --print shows what to write into a file whose form is not edited', async () => {
+  it('--print shows what to write into a file whose form is not edited', async () => {
     scene.write('.codex/config.toml', 'mcp_servers = { files = { command = "true" } }\n')
     const before = scene.tree()
     const refused = await scene.run(['setup', 'codex', '--yes'])
@@ -243,7 +243,7 @@ describe('runsheet setup', () => {
     expect(out).toContain('\n      "b": 1\n')
   })
 
-  it('[CL13] a reader that closes the pipe ends the output quietly, and not the work', async () => {
+  it('a reader that closes the pipe ends the output quietly, and not the work', async () => {
     const words = [process.execPath, join(import.meta.dirname, '..', BUILT), 'setup', 'zed', '--yes']
     const command = `{ ${words.map(word => `'${word}'`).join(' ')}; echo "ended $?" >&2; } | true`
     const child = runProcess(['bash', '-c', command], { cwd: scene.project, env: { ...process.env, ...scene.env } })
@@ -252,7 +252,7 @@ describe('runsheet setup', () => {
     expect(existsSync(join(scene.home, '.config/zed/settings.json'))).toBe(true)
   })
 
-  it('[SU5] one file that cannot be parsed, and no file is touched', async () => {
+  it('one file that cannot be parsed, and no file is touched', async () => {
     scene.write('.claude.json', CLAUDE)
     scene.write('.claude/settings.json', '{ "hooks": ')
     const before = scene.tree()
@@ -275,7 +275,7 @@ describe('runsheet setup', () => {
     })
   })
 
-  it('[SU6] links stay links, and files keep their mode', async () => {
+  it('links stay links, and files keep their mode', async () => {
     const target = scene.write('dotfiles/claude.json', '{}', 0o640)
     symlinkSync(target, join(scene.home, '.claude.json'))
     mkdirSync(join(scene.home, '.codex'))
@@ -291,7 +291,7 @@ describe('runsheet setup', () => {
     expect(readdirSync(join(scene.home, 'dotfiles'))).toEqual(['claude.json', 'codex.toml'])
   })
 
-  it.skipIf(whyNotHeldBack !== undefined)('[SU6] where one file cannot be written, none is', async () => {
+  it.skipIf(whyNotHeldBack !== undefined)('where one file cannot be written, none is', async () => {
     scene.write('.claude.json', '{}')
     scene.write('.claude/settings.json', '{}', 0o444)
     const before = scene.tree()
@@ -301,7 +301,7 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it.skipIf(whyNotHeldBack !== undefined)('[SU6] nor where setup cannot keep its record', async () => {
+  it.skipIf(whyNotHeldBack !== undefined)('nor where setup cannot keep its record', async () => {
     mkdirSync(join(scene.home, '.config'), { mode: 0o555 })
     const before = scene.tree()
     const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { heldBack: true })
@@ -310,13 +310,13 @@ describe('runsheet setup', () => {
     expect(scene.tree()).toEqual(before)
   })
 
-  it('[SU7] a copy that npx made is not written into settings', async () => {
+  it('a copy that npx made is not written into settings', async () => {
     const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { file: npxCopy() })
     expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('npm install -g ./runsheet-') })
     expect(existsSync(join(scene.home, '.gemini'))).toBe(false)
   })
 
-  it('[SU8] a project gets nothing of this machine, and its own data folder', async () => {
+  it('a project gets nothing of this machine, and its own data folder', async () => {
     for (const host of ['claude-code', 'codex', 'opencode', 'vscode']) {
       expect((await scene.run(['setup', host, '--scope', 'project', '--yes'])).code).toBe(0)
     }
@@ -337,7 +337,7 @@ describe('runsheet setup', () => {
 
   const SESSION_NOTE = 'One hook stays, which only tells Runsheet which session a call belongs to.'
 
-  it('[SU9][HK15] switches leave out their hooks, and take out those of an earlier run, but for what tells the session', async () => {
+  it('switches leave out their hooks, and take out those of an earlier run, but for what tells the session', async () => {
     await scene.run(['setup', 'qwen', '--yes'])
     await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-digest'])
     type Qwen = { hooks: object; mcpServers: { runsheet: { args: string[] } } }
@@ -354,7 +354,7 @@ describe('runsheet setup', () => {
     expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
   })
 
-  it('[SU16] what an earlier setup switched off stays off, and it says so and how to switch it on', async () => {
+  it('what an earlier setup switched off stays off, and it says so and how to switch it on', async () => {
     await scene.run(['setup', 'gemini', '--yes', '--no-gate'])
     const before = scene.read('.gemini/settings.json')
     const { out } = await scene.run(['setup', 'gemini', '--yes'])
@@ -364,7 +364,7 @@ describe('runsheet setup', () => {
     expect(scene.json('.gemini/settings.json')).toHaveProperty('hooks.AfterAgent')
   })
 
-  it('[SU16] so does the data folder, and an entry of the person’s own says nothing about hooks', async () => {
+  it('so does the data folder, and an entry of the person’s own says nothing about hooks', async () => {
     const env = { RUNSHEET_DATA: '' }
     scene.write('.qwen/settings.json', '{ "mcpServers": { "runsheet": { "command": "runsheet", "args": ["mcp"] } } }')
     await scene.run(['setup', 'qwen', '--yes', '--data', scene.data], { env })
@@ -372,7 +372,7 @@ describe('runsheet setup', () => {
     expect((await scene.run(['setup', 'qwen', '--yes'], { env })).out).toContain('are as they should be')
   })
 
-  it('[SU17] the server that a host starts in a subfolder uses the data folder of the project', async () => {
+  it('the server that a host starts in a subfolder uses the data folder of the project', async () => {
     const below = join(scene.project, 'packages', 'a')
     execFileSync('git', ['init', '-q', scene.project])
     mkdirSync(join(scene.project, '.runsheet'), { mode: 0o700 })
@@ -384,7 +384,7 @@ describe('runsheet setup', () => {
     expect(readdirSync(below)).toEqual([])
   })
 
-  it('[SU11] starts the page, fixes its port, and signs a browser in, once', async () => {
+  it('starts the page, fixes its port, and signs a browser in, once', async () => {
     scene = new SetupScene()
     const first = await scene.run(['setup', 'zed', '--yes'])
     const [, url = '', code = ''] =
@@ -404,7 +404,7 @@ describe('runsheet setup', () => {
     expect(third.out).toContain(`The page: ${url}`)
   })
 
-  it('[SU11] where there is a display, the browser is opened with the link', async () => {
+  it('where there is a display, the browser is opened with the link', async () => {
     scene = new SetupScene()
     const opened = join(scene.folder, 'opened')
     const browser = join(scene.folder, 'browser')

@@ -56,7 +56,7 @@ it.each([
   expect(Object.keys(exports).sort()).toEqual(names)
 })
 
-it('[LA7] every dependency is pinned exactly, and the lockfile names no address', () => {
+it('every dependency is pinned exactly, and the lockfile names no address', () => {
   const versions = ['package.json', 'scripts/clone-node/package.json'].flatMap(dependenciesIn)
   const exact = /^\d+\.\d+\.\d+(-[\w.]+)?$/
   expect(versions.filter(([, version]) => !exact.test(version))).toEqual([['clone-node', 'file:scripts/clone-node']])

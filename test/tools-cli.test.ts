@@ -20,7 +20,7 @@ function place() {
 }
 
 describe('runsheet tools', () => {
-  it('[TO11] adds a folder, a command and a URL to the own settings file, which only its owner reads; lists and removes them', async () => {
+  it('adds a folder, a command and a URL to the own settings file, which only its owner reads; lists and removes them', async () => {
     const at = place()
     expect(await at.run('list')).toMatchObject({
       code: 0,
@@ -59,7 +59,7 @@ describe('runsheet tools', () => {
     expect(Object.keys((at.read() as { mcpServers: object }).mcpServers)).toEqual(['My-notes', 'search'])
   })
 
-  it('[TO11] writes each server on a line of its own, as a person would', async () => {
+  it('writes each server on a line of its own, as a person would', async () => {
     const at = place()
     await at.run('add', 'far', '--url', 'https://far.example.com/mcp')
     await at.run('add', 'near', '--', 'npx', 'near')
@@ -74,7 +74,7 @@ describe('runsheet tools', () => {
     expect(readFileSync(at.file, 'utf8').split('\n')).toEqual(lines)
   })
 
-  it('[TO11] leaves every other byte of the file alone, and a file that is wrong as it is', async () => {
+  it('leaves every other byte of the file alone, and a file that is wrong as it is', async () => {
     const at = place()
     mkdirSync(join(at.config, 'runsheet'), { recursive: true })
     const text = '{\n    "policy": { "gate":   false }\n}\n'
@@ -96,14 +96,14 @@ describe('runsheet tools', () => {
     [['add', '--folder', '/nowhere/at/all'], /is not a folder/],
     [['add', 'x', '--env', 'nothing', '--', 'run'], /expected --env NAME=VALUE/],
     [['remove', 'nothing'], /there is no nothing/],
-  ])('[TO11][CL5] %j is refused in one line', async (args, message) => {
+  ])('[CL5] %j is refused in one line', async (args, message) => {
     const { code, stderr } = await place().run(...args)
     expect(code).toBe(1)
     expect(stderr).toMatch(message)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it('[TO11] a name that is taken is replaced only if that is said', async () => {
+  it('a name that is taken is replaced only if that is said', async () => {
     const at = place()
     await at.run('add', 'far', '--url', 'https://one.example.com/')
     expect((await at.run('add', 'far', '--url', 'https://two.example.com/')).stderr).toMatch(/add --replace/)
@@ -111,7 +111,7 @@ describe('runsheet tools', () => {
     expect(at.read()).toMatchObject({ mcpServers: { far: { url: 'https://two.example.com/' } } })
   })
 
-  it('[TO11] the folder server reads, lists and writes in its folder, and nowhere else', async () => {
+  it('the folder server reads, lists and writes in its folder, and nowhere else', async () => {
     const at = place()
     writeFileSync(join(at.root, 'secret.txt'), 'secret')
     symlinkSync(join(at.root, 'secret.txt'), join(at.folder, 'link.txt'))

@@ -44,13 +44,13 @@ const PROMISES = /judged|NEXT_TODO|assess/
 const PERSON = /A person, or a judge if there is one, decides what is done/
 
 describe('manage_todos elsewhere', () => {
-  it('[MT7] over HTTP its prompt says who decides, and promises no judge', async () => {
+  it('over HTTP its prompt says who decides, and promises no judge', async () => {
     const { body } = await asked(await served(), 'GET', '/api/toolsets/manage_todos')
     expect(JSON.stringify(body)).not.toMatch(PROMISES)
     expect(body.prompt).toMatch(PERSON)
   })
 
-  it.each(['2025', '2026'] as const)('[MT7] over MCP (%s), too', async era => {
+  it.each(['2025', '2026'] as const)('over MCP (%s), too', async era => {
     const server = await startMcpServer()
     onTestFinished(server.close)
     const { client } = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-toolset': 'manage_todos' } })
@@ -60,14 +60,14 @@ describe('manage_todos elsewhere', () => {
     expect(told).not.toMatch(PROMISES)
   })
 
-  it('[MT7] in a program, too', async () => {
+  it('in a program, too', async () => {
     const turn = program().turn('t1', { toolset: 'manage_todos' })
     const told = `${await turn.prompt()} ${JSON.stringify(turn.tools())} ${await turn.retryGuidance()}`
     expect(told).toMatch(PERSON)
     expect(told).not.toMatch(PROMISES)
   })
 
-  it('[MT7] in a turn of ours, which is judged, it says so', async () => {
+  it('in a turn of ours, which is judged, it says so', async () => {
     const turns = await startTurns({ answers: ['Well.'] })
     onTestFinished(turns.close)
     await turns.chat({ toolset: 'manage_todos' })
@@ -77,7 +77,7 @@ describe('manage_todos elsewhere', () => {
 })
 
 describe('guidance for a retry', () => {
-  it('[TS28] is served for an agent elsewhere: the form, and what exists in its turn', async () => {
+  it('is served for an agent elsewhere: the form, and what exists in its turn', async () => {
     const server = await served()
     const retry = (toolset: string) => asked(server, 'GET', `/api/toolsets/${toolset}/retry?session_id=c1&turn_id=t1`)
     const before = await retry('checklist')
@@ -93,7 +93,7 @@ describe('guidance for a retry', () => {
   })
 
   it.each(['turn_id=t1', 'session_id=c1', 'session_id=..&turn_id=t1'])(
-    '[TS28] without its ids it is refused: %s',
+    'without its ids it is refused: %s',
     async query => {
       const server = await served()
       expect((await server.ask('GET', `/api/toolsets/checklist/retry?${query}`, { as: 'agent' })).status).toBe(400)
@@ -102,7 +102,7 @@ describe('guidance for a retry', () => {
 })
 
 describe('a prefix', () => {
-  it('[TS27] holds over HTTP in definitions, prompt, guidance, calls and refusals; the log keeps the bare names', async () => {
+  it('holds over HTTP in definitions, prompt, guidance, calls and refusals; the log keeps the bare names', async () => {
     const server = await served({ host: { review: false } })
     const { body } = await asked(server, 'GET', '/api/toolsets/runsheet?prefix=my_')
     expect(body.tools).toMatchObject([
@@ -127,13 +127,13 @@ describe('a prefix', () => {
     ])
   })
 
-  it.each(['with space', 'x'.repeat(33), 'ä', '%22'])('[TS27] %s is refused over HTTP', async prefix => {
+  it.each(['with space', 'x'.repeat(33), 'ä', '%22'])('%s is refused over HTTP', async prefix => {
     const server = await served()
     const { status } = await server.ask('GET', `/api/toolsets/runsheet?prefix=${prefix}`, { as: 'agent' })
     expect(status).toBe(400)
   })
 
-  it('[TS27] holds in a program: bare names are not known there, and a plan waits and is answered as ever', async () => {
+  it('holds in a program: bare names are not known there, and a plan waits and is answered as ever', async () => {
     const chat = program({ review: true })
     const turn = chat.turn('t1', { prefix: 'my_' })
     expect(await turn.call('plan', {})).toMatchObject({
@@ -148,7 +148,7 @@ describe('a prefix', () => {
     expect(() => chat.turn('t1', { prefix: 'a b' })).toThrow(/prefix must be at most 32 characters/)
   })
 
-  it("[TS27] holds in AI SDK's own loop", async () => {
+  it("holds in AI SDK's own loop", async () => {
     const chat = program()
     const turn = chat.turn('t1', { prefix: 'my_', toolset: 'turn_todos' })
     const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never
@@ -176,7 +176,7 @@ describe('who called', () => {
     return { calls, door: openDoor({ store: memory(), observe: call => calls.push(call) }) }
   }
 
-  it('[TS24] over HTTP the call may name its provider and model', async () => {
+  it('over HTTP the call may name its provider and model', async () => {
     const { calls, door } = observing()
     const server = await served({ door })
     const call = (more = {}) =>
@@ -189,7 +189,7 @@ describe('who called', () => {
     ])
   })
 
-  it('[TS24] in a turn of ours they are those of the turn', async () => {
+  it('in a turn of ours they are those of the turn', async () => {
     const { calls, door } = observing()
     const turns = await startTurns({
       door,

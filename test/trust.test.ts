@@ -156,7 +156,7 @@ describe("a project's runsheet.json", () => {
     expect(existsSync(started())).toBe(false)
   })
 
-  it('[TG3][TG6] mcp asks a person all the same, and the page that it starts runs none of its programs', async () => {
+  it('[TG3] mcp asks a person all the same, and the page that it starts runs none of its programs', async () => {
     inClone(hostile())
     const env = { XDG_CONFIG_HOME: config }
     const host = await overStdio(data, hostOf({ era: '2025' }), [], BUILT, { env, cwd: clone })
@@ -175,7 +175,7 @@ describe("a project's runsheet.json", () => {
     )
   })
 
-  it('[TG6] the page that mcp starts has what mcp was given: a file that the user named counts there, too', async () => {
+  it('the page that mcp starts has what mcp was given: a file that the user named counts there, too', async () => {
     const file = write(join(scratch, 'elsewhere'), hostile({ toolset: 'task_manager' }))
     const host = await overStdio(data, hostOf({ era: '2025' }), ['--config', file], BUILT, { cwd: clone })
     ends.push(() => host.client.close())
@@ -195,7 +195,7 @@ describe("a project's runsheet.json", () => {
     })
   })
 
-  it('[TG3][CL11] cannot loosen what the user has set, and --review still wins', async () => {
+  it('[TG3] cannot loosen what the user has set, and --review still wins', async () => {
     inClone({ policy: { toolset: 'checklist', review: true, max_steps: 6, review_timeout_ms: null } })
     own({ policy: { max_steps: 5, review_timeout_ms: 60_000 } })
     const { policy, stderr } = await policyOf(['--review', 'off'])
@@ -203,7 +203,7 @@ describe("a project's runsheet.json", () => {
     expect(stderr).toMatch(/ignored policy\.toolset, policy\.review_timeout_ms, policy\.max_steps in /)
   })
 
-  it('[TG7] that is no regular file, or too large, is refused without waiting for it', async () => {
+  it('that is no regular file, or too large, is refused without waiting for it', async () => {
     const file = join(clone, 'runsheet.json')
     execFileSync('mkfifo', [file])
     expect(await refused(['serve', '--data', data])).toContain('runsheet.json: it is not a regular file.')
@@ -215,7 +215,7 @@ describe("a project's runsheet.json", () => {
     expect(await refused(['serve', '--data', data])).toContain('runsheet.json: it is larger than 1000000 bytes.')
   })
 
-  it('[TG7] cannot send control characters to the terminal', async () => {
+  it('cannot send control characters to the terminal', async () => {
     inClone('{"\\u001b[2J\\u202e": 1}')
     expect(await refused(['serve', '--data', data])).toMatch(/^[ -~]+\n$/)
     inClone('\u001b[2J')
@@ -245,7 +245,7 @@ describe('settings of the user', () => {
     expect({ review: policy?.review, stderr }).toEqual({ review: false, stderr: '' })
   })
 
-  it('[TG2] in a file that was named with --config count as a whole, on top of the own ones', async () => {
+  it('[TG1] in a file that was named with --config count as a whole, on top of the own ones', async () => {
     own({ policy: { review: false, max_steps: 5 } })
     inClone({ policy: { toolset: 'checklist', max_steps: 50 } })
     const { policy, stderr } = await policyOf(['--config', 'runsheet.json'])
@@ -253,7 +253,7 @@ describe('settings of the user', () => {
     expect(stderr).toBe('')
   })
 
-  it('[TG2] in RUNSHEET_CONFIG count as a whole with an absolute path; a relative one is any folder’s', async () => {
+  it('[TG1] in RUNSHEET_CONFIG count as a whole with an absolute path; a relative one is any folder’s', async () => {
     const file = inClone({ policy: { review: false } })
     const absolute = await policyOf([], { env: { RUNSHEET_CONFIG: file } })
     expect(absolute).toEqual({ policy: expect.objectContaining({ review: false }), stderr: '' })
@@ -263,7 +263,7 @@ describe('settings of the user', () => {
     expect(stderr).toContain('ignored policy.review')
   })
 
-  it('[TG2] that do not fit together are one line', async () => {
+  it('[TG1] that do not fit together are one line', async () => {
     own({ policy: { toolset: 'manage_todos' } })
     inClone({ policy: { assessor: false } })
     expect(await refused(['serve', '--data', data, '--config', 'runsheet.json'])).toContain('manage_todos')
@@ -271,7 +271,7 @@ describe('settings of the user', () => {
 })
 
 inTerminal('runsheet trust', () => {
-  it('[TG4] shows what the file would do; once a person has typed the word, it does', async () => {
+  it('[TG3] shows what the file would do; once a person has typed the word, it does', async () => {
     const file = inClone(hostile({ review: false, gate: true }))
     const { code, shown } = await atTerminal('trust')
     expect(code).toBe(0)
@@ -288,27 +288,27 @@ inTerminal('runsheet trust', () => {
     expect(statSync(join(config, 'runsheet')).mode & 0o777).toBe(0o700)
   })
 
-  it('[TG4] what was typed before the file was shown is no answer', async () => {
+  it('[TG3] what was typed before the file was shown is no answer', async () => {
     inClone(hostile())
     expect(await atTerminal('', [], 'trust\n')).toMatchObject({ code: 1 })
     expect(existsSync(join(config, 'runsheet'))).toBe(false)
   })
 
-  it('[TG4] anything else that is typed trusts nothing', async () => {
+  it('[TG3] anything else that is typed trusts nothing', async () => {
     inClone(hostile())
     const ended = await Promise.all(['y', 'yes', '', 'TRUST', '\u0004'].map(typed => atTerminal(typed)))
     for (const { code } of ended) expect(code).toBe(1)
     expect(existsSync(join(config, 'runsheet'))).toBe(false)
   })
 
-  it('[TG4] what the file says cannot repaint the terminal', async () => {
+  it('[TG3] what the file says cannot repaint the terminal', async () => {
     inClone({ mcpServers: { x: { command: 'sh\u001b[1A\u001b[2K\u202e', env: { A: '\u009b2J' } } } })
     const { shown } = await atTerminal('no')
     expect(shown).toContain('sh\\u{1b}[1A\\u{1b}[2K\\u{202e}')
     expect(shown).toContain('\\u{9b}2J')
   })
 
-  it('[TG5] a file that changed since, by whitespace only, is not trusted any more', async () => {
+  it('[TG3] a file that changed since, by whitespace only, is not trusted any more', async () => {
     const file = inClone(hostile())
     await atTerminal('trust')
     writeFileSync(file, `${readFileSync(file, 'utf8')}\n`)
@@ -317,7 +317,7 @@ inTerminal('runsheet trust', () => {
     expect(stderr).toContain('ignored policy.review, mcpServers.x')
   })
 
-  it('[TG5] the same content elsewhere, or a link to the trusted file, is not trusted', async () => {
+  it('[TG3] the same content elsewhere, or a link to the trusted file, is not trusted', async () => {
     const file = inClone(hostile())
     await atTerminal('trust')
     const other = join(scratch, 'other')
@@ -333,7 +333,7 @@ inTerminal('runsheet trust', () => {
     expect((await policyOf([], { cwd: join(scratch, 'link') })).policy).toMatchObject({ review: false })
   })
 
-  it('[TG5] --list says what is trusted and whether it changed; --remove takes it back', async () => {
+  it('[TG3] --list says what is trusted and whether it changed; --remove takes it back', async () => {
     const file = inClone(hostile())
     expect((await cliLines('trust', '--list'))[0]).toBe('No settings file is trusted.')
     await atTerminal('trust')
@@ -356,7 +356,7 @@ const cliLines = async (...args: string[]): Promise<readonly string[]> => {
 }
 
 describe('runsheet trust without a terminal', () => {
-  it('[TG4] refuses, and names the command for a person; there is no way around by options or input', async () => {
+  it('[TG3] refuses, and names the command for a person; there is no way around by options or input', async () => {
     const file = inClone(hostile())
     const child = cli(['trust'])
     child.process.stdin?.end('trust\n')
@@ -368,13 +368,13 @@ describe('runsheet trust without a terminal', () => {
     expect(existsSync(join(config, 'runsheet'))).toBe(false)
   })
 
-  it('[TG4] has nothing to ask about a file that only tightens, or that is not there', async () => {
+  it('[TG3] has nothing to ask about a file that only tightens, or that is not there', async () => {
     expect(await refused(['trust'])).toContain('there is no runsheet.json')
     const file = inClone({ policy: { review: true } })
     expect(await cliLines('trust')).toEqual([`Nothing in ${file} needs to be trusted.`])
   })
 
-  it('[TG5] a damaged record trusts nothing, and says what to do', async () => {
+  it('[TG3] a damaged record trusts nothing, and says what to do', async () => {
     inClone(hostile())
     own({})
     writeFileSync(join(config, 'runsheet', 'trusted.json'), '{"files":')
@@ -537,7 +537,7 @@ describe('what we make', () => {
     },
   )
 
-  it('[TG10] a data folder that others can read is reported once, and used', async () => {
+  it('a data folder that others can read is reported once, and used', async () => {
     mkdirSync(data)
     chmodSync(data, 0o755)
     const { child } = await serve()
@@ -549,7 +549,7 @@ describe('what is in the place of our files', () => {
   it.each([
     ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
     ['a link to a device', (path: string) => symlinkSync('/dev/zero', path)],
-  ])('[TG14] %s as server.json is neither read nor waited for, at the start and at the end', async (_, put) => {
+  ])('%s as server.json is neither read nor waited for, at the start and at the end', async (_, put) => {
     mkdirSync(data, { mode: 0o700 })
     put(join(data, 'server.json'))
     const { child } = await serve()
@@ -560,7 +560,7 @@ describe('what is in the place of our files', () => {
     rmSync(join(data, 'server.json'))
   })
 
-  it('[TG14] a folder as server.json is reported in one line', async () => {
+  it('a folder as server.json is reported in one line', async () => {
     mkdirSync(join(data, 'server.json'), { recursive: true, mode: 0o700 })
     expect(await refused(['serve', '--port', '0', '--data', data])).toMatch(
       /^runsheet: cannot use the data folder .*\n$/,
@@ -581,7 +581,7 @@ describe('what is in the place of our files', () => {
   })
 })
 
-it('[TG12] a deleted server.json comes back', async () => {
+it('a deleted server.json comes back', async () => {
   const { child } = await serve()
   rmSync(join(data, 'server.json'))
   await expect.poll(() => existsSync(join(data, 'server.json'))).toBe(true)
@@ -589,7 +589,7 @@ it('[TG12] a deleted server.json comes back', async () => {
 })
 
 describe('a deleted server.lock', () => {
-  it('[TG12][CL6] keeps the second server out all the same, also while the first is frozen', async () => {
+  it('[CL6] keeps the second server out all the same, also while the first is frozen', async () => {
     const { child } = await serve()
     for (const freeze of [false, true]) {
       if (freeze) child.process.kill('SIGSTOP')
@@ -600,7 +600,7 @@ describe('a deleted server.lock', () => {
     child.process.kill('SIGCONT')
   })
 
-  it('[TG12] is made and locked again by the running server', async () => {
+  it('is made and locked again by the running server', async () => {
     const { child } = await serve()
     rmSync(join(data, 'server.lock'))
     rmSync(join(data, 'server.json'))
@@ -609,7 +609,7 @@ describe('a deleted server.lock', () => {
     expect((await cliLines('url', '--data', data))[0]).toContain('#code=')
   })
 
-  it('[TG12] with its note, while the first is frozen, lets a second one in; then the first one stops', async () => {
+  it('with its note, while the first is frozen, lets a second one in; then the first one stops', async () => {
     const { child } = await serve()
     child.process.kill('SIGSTOP')
     rmSync(join(data, 'server.lock'))
@@ -621,7 +621,7 @@ describe('a deleted server.lock', () => {
     await second.person.sessions()
   })
 
-  it('[TG12] is free after kill -9', async () => {
+  it('is free after kill -9', async () => {
     const { child } = await serve()
     await ended(child, 'SIGKILL')
     rmSync(join(data, 'server.lock'))

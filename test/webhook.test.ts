@@ -132,7 +132,7 @@ describe.each(['sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind =
     expect(JSON.parse(body)).toMatchObject({ type: 'dispute_waiting', data })
   })
 
-  it('[WH6] of two senders on one store, each event is sent by one', async () => {
+  it('of two senders on one store, each event is sent by one', async () => {
     const to = await receiver()
     const where = await place(kind)
     const one = await doorTo(where)
@@ -145,7 +145,7 @@ describe.each(['sqlite', 'json', 'postgres'] as const)('a webhook on %s', kind =
 })
 
 describe.each(['sqlite', 'json', 'postgres'] as const)('a restart on %s', kind => {
-  it('[WH5] what another process could not deliver is delivered after a restart, with the same id', async () => {
+  it('what another process could not deliver is delivered after a restart, with the same id', async () => {
     const to = await receiver(answering(500))
     const where = await place(kind)
     const first = openDoor({ store: await where.open() })
@@ -172,7 +172,7 @@ async function dueNow(door: Door): Promise<void> {
 }
 
 describe('a receiver that fails', () => {
-  it('[WH3][WH8] is asked again with the same id and a new signature; the first failure is reported, and that it works again', async () => {
+  it('[WH3] is asked again with the same id and a new signature; the first failure is reported, and that it works again', async () => {
     const target = await receiver()
     const to = await receiver((response, _, count) => {
       if (count === 1) response.writeHead(500).end()
@@ -199,7 +199,7 @@ describe('a receiver that fails', () => {
     ['breaks off', response => void response.destroy(), { code: 'unreachable' }],
     ['hangs', () => {}, { code: 'timeout' }],
     ['refuses', answering(404), { code: 'status', status: 404 }],
-  ])('[WH8] one that %s is named, without the path', async (_, answer, failure) => {
+  ])('one that %s is named, without the path', async (_, answer, failure) => {
     const to = await receiver(answer)
     const door = await doorTo(await place('sqlite'))
     const sent = await sending(door, to, { timings: { timeoutMs: 200, backoffMs: 60_000 } })
@@ -219,7 +219,7 @@ describe('a receiver that fails', () => {
     expect(await door.notices.waiting('local')).toEqual({ count: 0 })
   })
 
-  it('[WH9] a slow one holds up four deliveries and no commit', async () => {
+  it('a slow one holds up four deliveries and no commit', async () => {
     const held: (() => void)[] = []
     const to = await receiver(response => void held.push(() => response.writeHead(204).end()))
     const door = await doorTo(await place('sqlite'))
@@ -260,7 +260,7 @@ describe('a receiver that fails', () => {
 })
 
 it.each(['sqlite', 'postgres'] as const)(
-  '[WH5] after kill -9 between a delivery and its note, another process delivers again, with the same id (%s)',
+  'after kill -9 between a delivery and its note, another process delivers again, with the same id (%s)',
   async kind => {
     const where = await place(kind)
     const door = await doorTo(where)
@@ -334,7 +334,7 @@ describe('runsheet serve', () => {
     return data
   }
 
-  it('[WH4][WH8] tells the webhook of its settings; failures are logged once and in /metrics', async () => {
+  it('tells the webhook of its settings; failures are logged once and in /metrics', async () => {
     const to = await receiver(answering(500))
     const data = folder()
     writeFileSync(
@@ -374,14 +374,14 @@ describe('runsheet serve', () => {
       /cannot use --store memory/,
     ],
     ['no URL', ['--webhook', 'nonsense'], { RUNSHEET_WEBHOOK_SECRET: SECRET }, /https:\/\/ URL/],
-  ])('[WH4] %s is one line, and the server does not start', async (_, args, env, line) => {
+  ])('%s is one line, and the server does not start', async (_, args, env, line) => {
     const { code, stderr } = await serve(folder(), args, env).ended
     expect(code).toBe(1)
     expect(stderr).toMatch(line)
     expect(stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it("[WH4] a project's settings do not name a webhook", async () => {
+  it("a project's settings do not name a webhook", async () => {
     const to = await receiver()
     const data = folder()
     writeFileSync(join(data, 'runsheet.json'), JSON.stringify({ webhook: { url: to.url.href, secret: SECRET } }))

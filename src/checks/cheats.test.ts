@@ -53,7 +53,7 @@ describe('files during a run', () => {
     ],
     ['changed', 'cp data.json test/data.json'],
     ['deleted', 'rm test/data.json'],
-  ])('[TC5] one that is %s counts as changed', async (_, script) => {
+  ])('one that is %s counts as changed', async (_, script) => {
     const scene = checkScene()
     scene.write('test/data.json', '1')
     scene.write('kept.json', '1')
@@ -62,7 +62,7 @@ describe('files during a run', () => {
     expect(ran).toMatchObject({ result: 'passed', changed: ['test/data.json'] })
   })
 
-  it('[TC5] those that are only read do not', async () => {
+  it('those that are only read do not', async () => {
     const scene = checkScene()
     scene.write('test/data.json', '1')
     const ran = await ranAfter(scene, command('sh', '-c', 'cat test/data.json; touch test'))
@@ -121,14 +121,14 @@ describe('what is built', () => {
     return scene
   }
 
-  it('[CR26] is not changed: the check may build it anew', async () => {
+  it('is not changed: the check may build it anew', async () => {
     const scene = dist(checkScene(), 'dist/\n')
     scene.write('dist/old.test.js', '')
     const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('dist/b.test.js', ''))
     expect(ran).toMatchObject({ result: 'passed', changed: [] })
   })
 
-  it('[CR26] may lie in `lib`, `es` or `compiled`, which are folders of source unless they are ignored', async () => {
+  it('may lie in `lib`, `es` or `compiled`, which are folders of source unless they are ignored', async () => {
     const scene = dist(checkScene(), 'dist/\nlib/\ncompiled/\n/es/\n')
     const paths = ['lib/a.test.js', 'compiled/a.test.js', 'es/a.test.js', 'web/es/a.test.js']
     const ran = await ranAfter(scene, command('./build.sh'), () => {
@@ -140,7 +140,7 @@ describe('what is built', () => {
   it.each([
     ['lies in no folder of output', 'gen/\n', 'gen/a.test.js'],
     ['is not ignored by git', '*.log\n', 'dist/a.test.js'],
-  ])('[CR26] is nothing that %s', async (_, rules, path) => {
+  ])('is nothing that %s', async (_, rules, path) => {
     const scene = dist(checkScene(), rules)
     const ran = await ranAfter(scene, command('./build.sh'), () => {
       scene.write('build.sh', '#!/bin/sh\n')
@@ -149,7 +149,7 @@ describe('what is built', () => {
     expect(ran.changed).toEqual(['build.sh', path].sort())
   })
 
-  it('[CR26] is nothing that git tracks, or a check or `protect` names', async () => {
+  it('is nothing that git tracks, or a check or `protect` names', async () => {
     const scene = dist(checkScene(), 'dist/\n')
     for (const path of ['dist/tracked.test.js', 'dist/named.js', 'dist/mine.js']) scene.write(path, '')
     execFileSync('git', ['-C', scene.folder, 'add', '-f', 'dist/tracked.test.js'])
@@ -165,7 +165,7 @@ describe('what is built', () => {
     expect(ran.changed).toEqual(['dist/mine.js', 'dist/named.js', 'dist/tracked.test.js'])
   })
 
-  it('[CR26] goes by the `.gitignore` files of the confirmation: those that changed since are named', async () => {
+  it('goes by the `.gitignore` files of the confirmation: those that changed since are named', async () => {
     const scene = dist(checkScene(), 'node_modules/\n')
     const ran = await ranAfter(scene, command('./build.sh'), () => scene.write('.gitignore', 'dist/\n'))
     expect(ran.changed).toEqual(['.gitignore'])
@@ -175,7 +175,7 @@ describe('what is built', () => {
     expect(none.changed).toEqual([])
   })
 
-  it('[CR26] goes by no other rules of git', async () => {
+  it('goes by no other rules of git', async () => {
     const scene = dist(checkScene(), '')
     scene.write('ignored', 'dist/\n')
     const ran = await ranAfter(scene, command('./build.sh'), () => {
@@ -195,7 +195,7 @@ describe('what is built, by a rule of the agent', () => {
     return scene
   }
 
-  it('[CR26] is named by a `.gitignore` that ignores itself', async () => {
+  it('is named by a `.gitignore` that ignores itself', async () => {
     const scene = tested(checkScene())
     const ran = await ranAfter(scene, command('./check.sh'), () => {
       scene.write('dist/.gitignore', '*\n')
@@ -204,7 +204,7 @@ describe('what is built, by a rule of the agent', () => {
     expect(ran.changed).toEqual(['dist/.gitignore'])
   })
 
-  it('[CR26] is nothing that other `.gitignore` files say, as caches have them', async () => {
+  it('is nothing that other `.gitignore` files say, as caches have them', async () => {
     const scene = tested(checkScene())
     const ran = await ranAfter(scene, command('./check.sh'), () => {
       for (const cache of ['.pytest_cache', 'htmlcov', 'build/lib/cache']) scene.write(`${cache}/.gitignore`, '*\n')
@@ -212,7 +212,7 @@ describe('what is built, by a rule of the agent', () => {
     expect(ran.changed).toEqual([])
   })
 
-  it('[CR26] is found beside other repositories and links', async () => {
+  it('is found beside other repositories and links', async () => {
     const scene = tested(checkScene())
     scene.write('.gitignore', 'build/\ndist/\n')
     scene.write('sub/dist/b.test.js', '')
@@ -226,7 +226,7 @@ describe('what is built, by a rule of the agent', () => {
     expect(ran.changed).toEqual(['linked/dist/b.test.js', 'sub/dist/b.test.js'])
   })
 
-  it('[CR26] goes by the rules of the repository around the workspace, too', async () => {
+  it('goes by the rules of the repository around the workspace, too', async () => {
     const scene = checkScene()
     execFileSync('git', ['init', '-q', dirname(scene.folder)])
     writeFileSync(join(dirname(scene.folder), '.gitignore'), 'dist/\n')
@@ -309,7 +309,7 @@ describe('the table of protected files has', () => {
     '.shellcheckrc',
     'detekt.yml',
     '.size-limit.json',
-  ])('[TC7] %s', path => {
+  ])('[CR17] %s', path => {
     expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(true)
   })
 
@@ -333,7 +333,7 @@ describe('the table of protected files has', () => {
     'docs/screenshots/a.png',
     'src/baseline.ts',
     '.vimrc',
-  ])('[TC7] not %s', path => {
+  ])('[CR17] not %s', path => {
     expect(globsOf(DEFAULT_PROTECT).matches(path)).toBe(false)
   })
 })

@@ -10,7 +10,7 @@ const look = ({ workspace }: CheckScene, path: string, options: Partial<FileChec
   checkFile({ kind: 'file', path, ...options }, workspace, maxBytes)
 
 describe('a check of a file', () => {
-  it('[CR14] passes if a regular file of the workspace exists and is not empty', async () => {
+  it('passes if a regular file of the workspace exists and is not empty', async () => {
     const scene = checkScene()
     scene.write('docs/a.md', '# A')
     scene.write('empty', '')
@@ -23,7 +23,7 @@ describe('a check of a file', () => {
     expect(await look(scene, 'docs')).toEqual({ result: 'failed', reason: 'docs is not a regular file.' })
   })
 
-  it('[CR14] fails at a link that leads out, or nowhere', async () => {
+  it('fails at a link that leads out, or nowhere', async () => {
     const scene = checkScene()
     scene.write('../outside', 'x')
     symlinkSync('../outside', join(scene.folder, 'out'))
@@ -32,13 +32,13 @@ describe('a check of a file', () => {
     expect(await look(scene, 'dangling')).toMatchObject({ result: 'failed' })
   })
 
-  it.runIf(process.platform !== 'win32')('[CR14] does not wait for a pipe', async () => {
+  it.runIf(process.platform !== 'win32')('does not wait for a pipe', async () => {
     const scene = checkScene()
     execFileSync('mkfifo', [join(scene.folder, 'pipe')])
     expect(await look(scene, 'pipe', { contains: 'x' })).toMatchObject({ result: 'failed' })
   })
 
-  it('[CR14] passes if nothing at all is there, where it must be absent', async () => {
+  it('passes if nothing at all is there, where it must be absent', async () => {
     const scene = checkScene()
     scene.write('file', '')
     mkdirSync(join(scene.folder, 'folder'))
@@ -50,7 +50,7 @@ describe('a check of a file', () => {
     }
   })
 
-  it('[CR14] finds its text, as far as it reads', async () => {
+  it('finds its text, as far as it reads', async () => {
     const scene = checkScene()
     const file = scene.write('big', `${'x'.repeat(70_000)}needle`)
     expect(await look(scene, 'big', { contains: 'xneedle' })).toEqual({ result: 'passed' })
@@ -63,7 +63,7 @@ describe('a check of a file', () => {
     })
   })
 
-  it('[CR14] says nothing once the workspace is gone', async () => {
+  it('says nothing once the workspace is gone', async () => {
     const scene = checkScene()
     rmSync(scene.folder, { recursive: true })
     expect(await look(scene, 'a')).toMatchObject({ result: 'inconclusive' })

@@ -11,7 +11,7 @@ const folderWith = (files: Record<string, string>): string => {
   return folder
 }
 
-it('[CM15] a review offers the scripts and targets of the workspace, checks first', () => {
+it('a review offers the scripts and targets of the workspace, checks first', () => {
   const scripts = { start: 'node .', test: 'vitest', 'check:types': 'tsc', 'bad name; rm': 'x', odd: 1 }
   const folder = folderWith({
     'package.json': JSON.stringify({ scripts }),
@@ -20,7 +20,7 @@ it('[CM15] a review offers the scripts and targets of the workspace, checks firs
   expect(commandsIn(folder)).toEqual(['npm test', 'npm run check:types', 'make test', 'npm run start', 'make all'])
 })
 
-it('[CM15] without them, or with files that are none, it offers nothing', () => {
+it('without them, or with files that are none, it offers nothing', () => {
   expect(commandsIn(folderWith({}))).toEqual([])
   expect(commandsIn(folderWith({ 'package.json': '{"scripts":', Makefile: '' }))).toEqual([])
 })

@@ -16,7 +16,7 @@ const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Parti
 const names = (...args: Parameters<typeof hashed>): readonly string[] => [...(hashed(...args)?.keys() ?? [])]
 
 describe('the files that globs match', () => {
-  it('[CR15] are sorted, dot files included, without .git, .agents and other people’s modules', () => {
+  it('are sorted, dot files included, without .git, .agents and other people’s modules', () => {
     const scene = checkScene()
     for (const path of ['b.test.ts', 'a.test.ts', 'x/y/.c.test.ts', 'x/c.ts', 'test/.hidden', 'testing/z']) {
       scene.write(path, path)
@@ -31,7 +31,7 @@ describe('the files that globs match', () => {
     expect(names(scene, ['../**', '/etc/**'])).toEqual([])
   })
 
-  it('[CR15] are hashed; a link is its text and, inside the workspace, what it leads to', () => {
+  it('are hashed; a link is its text and, inside the workspace, what it leads to', () => {
     const scene = checkScene()
     scene.write('m/tool.js', 'one')
     scene.write('../outside.js', 'one')
@@ -52,7 +52,7 @@ describe('the files that globs match', () => {
     expect(hashed(scene, ['bin/**'])?.get('bin/outer')).not.toBe(before?.get('bin/outer'))
   })
 
-  it('[CR15] are also behind a link to a folder of the workspace, which may lead in circles', () => {
+  it('are also behind a link to a folder of the workspace, which may lead in circles', () => {
     const scene = checkScene()
     scene.write('cases/a.js', 'one')
     scene.write('../outside/b.js', 'one')
@@ -63,7 +63,7 @@ describe('the files that globs match', () => {
     expect(names(scene, ['tests/**', 'spec/**'])).toEqual(['spec', 'tests', 'tests/a.js', 'tests/again', 'tests/up'])
   })
 
-  it.runIf(process.platform === 'linux')('[CR15] may be pipes, unreadable or oddly named: none is waited for', () => {
+  it.runIf(process.platform === 'linux')('may be pipes, unreadable or oddly named: none is waited for', () => {
     const scene = checkScene()
     execFileSync('mkfifo', [join(scene.folder, 'pipe')])
     chmodSync(scene.write('closed', 'x'), 0)
@@ -71,7 +71,7 @@ describe('the files that globs match', () => {
     expect(names(scene, ['**'])).toEqual(['__proto__', 'closed', 'new\nline', 'pipe', '日本 語'])
   })
 
-  it('[CR15] are none if they are too many, too large or too far apart', () => {
+  it('are none if they are too many, too large or too far apart', () => {
     const scene = checkScene()
     for (let at = 0; at < 30; at += 1) scene.write(`${at}.txt`, 'x'.repeat(10))
     expect(hashed(scene, ['*'], { limits: { files: 30, bytes: 300 } })?.size).toBe(30)

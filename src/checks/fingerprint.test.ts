@@ -65,7 +65,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
-  it('[TC8] changes with an ignored file that a check names', () => {
+  it('changes with an ignored file that a check names', () => {
     const scene = repository()
     const also = ['./ignored/out.txt', 'a.txt']
     const plain = taken(scene)
@@ -151,7 +151,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     ['a folder outside', '../outside', 'src'],
     ['a folder inside, whose files may be ignored', 'ignored', 'src'],
     ['a file outside', '../outside/b.txt', 'a.txt'],
-  ])('[CR19] is none if a link leads to %s, even if git ignores the link', (_, target, link) => {
+  ])('is none if a link leads to %s, even if git ignores the link', (_, target, link) => {
     const scene = repository()
     scene.write('../outside/b.txt', 'b')
     scene.write('ignored/b.txt', 'b')
@@ -164,7 +164,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(scene, { also: ['a.txt', 'src/b.txt'] })).toBeUndefined()
   })
 
-  it('[CR19] sees files that git is made to ignore, if they are named', () => {
+  it('sees files that git is made to ignore, if they are named', () => {
     const scene = repository()
     scene.write('src/new.txt', 'n')
     const also = ['src/new.txt']
@@ -174,7 +174,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(scene, { also })).not.toBe(before)
   })
 
-  it('[CR19] is none where git cannot tell', () => {
+  it('is none where git cannot tell', () => {
     const empty = checkScene()
     git(empty.folder, 'init', '-q')
     expect(taken(empty)).toBeDefined()
@@ -183,7 +183,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(damaged)).toBeUndefined()
   })
 
-  it('[CR35] of a folder that its repository ignores is of all files there, whatever git tracks of them', () => {
+  it('of a folder that its repository ignores is of all files there, whatever git tracks of them', () => {
     const scene = repository()
     scene.write('ignored/x', 'x')
     const ignored = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'ignored') } }
@@ -195,7 +195,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(ignored)).not.toBe(before)
   })
 
-  it('[CR19] is none where git does not see all: submodules and repositories inside', () => {
+  it('is none where git does not see all: submodules and repositories inside', () => {
     const scene = repository()
     const inner = repository()
     git(scene.folder, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', inner.folder, 'sub')
@@ -209,7 +209,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(nested, { exclude: ['data'] })).toBeDefined()
   })
 
-  it('[CR19] is none above its limits, or where a file cannot be hashed', () => {
+  it('is none above its limits, or where a file cannot be hashed', () => {
     const scene = repository()
     expect(taken(scene, { limits: { files: 3 } })).toBeDefined()
     expect(taken(scene, { limits: { files: 2 } })).toBeUndefined()
@@ -219,7 +219,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(taken(scene, { limits: { bytes: 1_000 } })).toBeUndefined()
   })
 
-  it('[CR19] a repository of too many files is answered without reading them', () => {
+  it('a repository of too many files is answered without reading them', () => {
     const scene = repository()
     const count = inLongRun(100_000, 1_000)
     const hasher = new FileHasher()
@@ -234,7 +234,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(hasher.reads).toBe(0)
   })
 
-  it('[CR20] nothing that a repository configures is run', () => {
+  it('nothing that a repository configures is run', () => {
     const scene = repository()
     const spy = scene.script('../spy', `echo ran >>${join(scene.folder, '../ran')}`, 'cat')
     for (const [name, value] of [
@@ -260,7 +260,7 @@ describe.runIf(hasGit)('a fingerprint (needs git)', () => {
     expect(existsSync(join(scene.folder, '../ran'))).toBe(false)
   })
 
-  it('[CR20] no variable of git reaches it, and no configuration of the user', () => {
+  it('no variable of git reaches it, and no configuration of the user', () => {
     const scene = repository()
     const other = repository()
     const before = taken(scene)
@@ -287,7 +287,7 @@ describe('a fingerprint without git', () => {
     return fingerprint({ root, git: undefined, exclude, limits: { ...LIMITS, ...limits } }, hasher)
   }
 
-  it('[CR35] changes with every file and link, in any folder', () => {
+  it('changes with every file and link, in any folder', () => {
     const scene = plainScene()
     const seen = [without(scene)]
     const after = (change: () => void): void => {
@@ -305,7 +305,7 @@ describe('a fingerprint without git', () => {
     expect(new Set(seen).size).toBe(seen.length)
   })
 
-  it.runIf(hasGit)('[CR35] with git: a `.git` that it does not take for a repository is none', () => {
+  it.runIf(hasGit)('with git: a `.git` that it does not take for a repository is none', () => {
     const scene = plainScene()
     const before = taken(scene)
     mkdirSync(join(scene.folder, '.git'))
@@ -313,7 +313,7 @@ describe('a fingerprint without git', () => {
     expect(taken(scene)).toBe(before)
   })
 
-  it('[CR35] leaves out .git, node_modules/.cache, the data folder and .agents', () => {
+  it('leaves out .git, node_modules/.cache, the data folder and .agents', () => {
     const scene = plainScene()
     const exclude = ['.agents', 'données/runsheet']
     const before = without(scene, { exclude })
@@ -329,14 +329,14 @@ describe('a fingerprint without git', () => {
     ['a folder', 'src'],
     ['a folder above', '..'],
     ['a file outside', '../outside.txt'],
-  ])('[CR35] follows no link: one to %s leaves none', (_, target) => {
+  ])('follows no link: one to %s leaves none', (_, target) => {
     const scene = plainScene()
     scene.write('../outside.txt', 'x')
     symlinkSync(target, join(scene.folder, 'link'))
     expect(without(scene)).toBeUndefined()
   })
 
-  it('[CR35] is none above 2,000 files and folders or 32 MB, or a lower limit, and nothing is read for that', () => {
+  it('is none above 2,000 files and folders or 32 MB, or a lower limit, and nothing is read for that', () => {
     expect(PLAIN_LIMITS).toEqual({ files: 2_000, bytes: 32_000_000 })
     const scene = plainScene()
     const hasher = new FileHasher()
@@ -348,7 +348,7 @@ describe('a fingerprint without git', () => {
     expect(hasher.reads).toBe(0)
   })
 
-  it.runIf(hasGit)('[CR35] is never of a repository that git cannot read (needs git)', () => {
+  it.runIf(hasGit)('is never of a repository that git cannot read (needs git)', () => {
     const scene = repository()
     scene.write('.git/config', '[')
     expect(taken(scene)).toBeUndefined()
@@ -359,7 +359,7 @@ describe('remembered hashes', () => {
   /** Long after the files were written. */
   const later = (): number => Date.now() + 60_000
 
-  it.runIf(hasGit)('[CR21] a file that was not touched is not read again (needs git)', () => {
+  it.runIf(hasGit)('a file that was not touched is not read again (needs git)', () => {
     const scene = repository()
     const hasher = new FileHasher(later)
     const first = taken(scene, { hasher })
@@ -371,7 +371,7 @@ describe('remembered hashes', () => {
     expect(hasher.reads).toBe(4)
   })
 
-  it('[CR21] backdating a file, or putting another in its place, does not help', () => {
+  it('backdating a file, or putting another in its place, does not help', () => {
     const scene = checkScene()
     const file = scene.write('a', 'one')
     utimesSync(file, 1_000, 1_000)
@@ -388,7 +388,7 @@ describe('remembered hashes', () => {
     expect(hasher.reads).toBe(3)
   })
 
-  it('[CR21] of a file that was written a moment ago is not remembered: clocks of file systems are coarse', () => {
+  it('of a file that was written a moment ago is not remembered: clocks of file systems are coarse', () => {
     const file = checkScene().write('a', 'one')
     for (const now of [Date.now, () => 0]) {
       const hasher = new FileHasher(now)

@@ -33,7 +33,7 @@ const approved = (spec: RunnableSpec): RunnableCheck => ({ ...spec, id: 'c1', ha
 const run = (check: RunnableCheck, at = place()): Promise<CheckRun> =>
   runCheck(check, { ...at, dataFolder: '/nowhere', protect: [], redact: redactor() })
 
-it('[HD5] a held-out command gets the folder, and others do not', async () => {
+it('a held-out command gets the folder, and others do not', async () => {
   writeFileSync(join(workspace.path, 'sum.txt'), '42')
   expect(await run(approved({ ...COMPARE, hidden: true }))).toMatchObject({ result: 'passed' })
   expect(await run(approved(COMPARE))).toMatchObject({ result: 'failed' })
@@ -43,7 +43,7 @@ it.each([
   ['a file that changed', (): void => writeFileSync(join(folder, 'expected.txt'), '43')],
   ['a new file', (): void => writeFileSync(join(folder, 'more.txt'), '')],
   ['a file that is gone', (): void => rmSync(join(folder, 'expected.txt'))],
-])('[HD5] %s has to be approved again', async (_, change) => {
+])('%s has to be approved again', async (_, change) => {
   const check = approved({ ...COMPARE, hidden: true })
   change()
   expect(await run(check)).toMatchObject({
@@ -53,13 +53,13 @@ it.each([
   })
 })
 
-it('[HD5] other checks do not depend on its files', async () => {
+it('other checks do not depend on its files', async () => {
   const before = approvalHash(COMPARE, place())
   writeFileSync(join(folder, 'expected.txt'), '43')
   expect(approvalHash(COMPARE, place())).toBe(before)
 })
 
-it('[HD5] links count by what they lead to', () => {
+it('links count by what they lead to', () => {
   symlinkSync(workspace.path, join(folder, 'folder'))
   symlinkSync(join(workspace.path, 'sum.txt'), join(folder, 'link'))
   writeFileSync(join(workspace.path, 'sum.txt'), '1')
@@ -68,7 +68,7 @@ it('[HD5] links count by what they lead to', () => {
   expect(heldOutHash(folder, workspace)).not.toEqual(before)
 })
 
-it('[HD5] too many files, or too large ones, are not hashed', () => {
+it('too many files, or too large ones, are not hashed', () => {
   const large = join(folder, 'large.bin')
   writeFileSync(large, '')
   truncateSync(large, 32_000_001)
@@ -79,7 +79,7 @@ it('[HD5] too many files, or too large ones, are not hashed', () => {
   expect(heldOutHash(folder, workspace)).toEqual(tooMany)
 })
 
-it('[HD5] a folder that is gone or in the workspace is named', async () => {
+it('a folder that is gone or in the workspace is named', async () => {
   const check = approved({ ...COMPARE, hidden: true })
   rmSync(folder, { recursive: true })
   expect(heldOutProblem(folder)).toBe(`checks.held_out: ${folder} is not a folder. Create it, or change the setting.`)
@@ -96,7 +96,7 @@ it('[HD5] a folder that is gone or in the workspace is named', async () => {
   )
 })
 
-it('[HD5] a folder that is gone is the reason of the next run', async () => {
+it('a folder that is gone is the reason of the next run', async () => {
   const missing = place(join(folder, 'gone'))
   const spec: RunnableSpec = { ...COMPARE, hidden: true }
   const check = { ...spec, id: 'c1', hash: approvalHash(spec, missing) }

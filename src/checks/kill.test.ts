@@ -21,7 +21,7 @@ const nothingLeft = (scene: CheckScene) => vi.waitFor(() => expect(marked(scene)
 
 describe.runIf(onLinux)('when our process is killed', () => {
   fault('kill -9 of a process that runs a check')
-  it('[CR13] its check is killed with all that it started', async () => {
+  it('its check is killed with all that it started', async () => {
     const scene = checkScene()
     const child = runner(scene, stubborn(scene))
     await child.line(line => line === 'runs')
@@ -31,7 +31,7 @@ describe.runIf(onLinux)('when our process is killed', () => {
     await nothingLeft(scene)
   })
 
-  it('[CR13] at any moment of the start, nothing stays behind', async () => {
+  it('at any moment of the start, nothing stays behind', async () => {
     const rounds = inLongRun(100, 3)
     const lane = async (offset: number): Promise<void> => {
       const scene = checkScene()
@@ -49,7 +49,7 @@ describe.runIf(onLinux)('when our process is killed', () => {
     await Promise.all([0, 0.25, 0.5, 0.75].map(lane))
   })
 
-  it('[CR13] frozen is not dead: the check goes on', async () => {
+  it('frozen is not dead: the check goes on', async () => {
     const scene = checkScene()
     scene.script('slow', 'echo runs', 'while [ ! -e go ]; do sleep 0.01; done')
     const child = runner(scene, './slow')

@@ -16,7 +16,7 @@ function output(
 }
 
 describe('the output of a command', () => {
-  it('[CR11] is searched across the borders of its chunks', () => {
+  it('[CR10] is searched across the borders of its chunks', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1, maxLength: 4 }), fc.array(fc.string({ maxLength: 3 })), (text, parts) => {
         const search = new Search(text)
@@ -26,7 +26,7 @@ describe('the output of a command', () => {
     )
   })
 
-  it('[CR11] keeps its last 8 kB, in whole characters', () => {
+  it('[CR10] keeps its last 8 kB, in whole characters', () => {
     const parts = Array.from({ length: 300 }, (_, index) => `${index} ${'日本語'.repeat(100)}\n`)
     const { tail } = { tail: output({}, ...parts).tail() }
     expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(MAX_TAIL)
@@ -34,7 +34,7 @@ describe('the output of a command', () => {
     expect(parts.join('').endsWith(tail)).toBe(true)
   })
 
-  it('[CR11] is the same text however it is cut into chunks', () => {
+  it('[CR10] is the same text however it is cut into chunks', () => {
     const text = Array.from({ length: 30_000 }, (_, index) => `line ${index}\n`).join('')
     const whole = output({}, text)
     for (const size of [1_000, 63_999, 64_000, 64_001]) {
@@ -43,7 +43,7 @@ describe('the output of a command', () => {
     }
   })
 
-  it('[CR11] is plain text: no colours, titles, controls or changes of direction', () => {
+  it('[CR10] is plain text: no colours, titles, controls or changes of direction', () => {
     const text = [
       'a\u001b[31;1mred\u001b[0m\r\n',
       '\u001b]0;title\u0007b\u001b]8;;http://x\u001b\\link\u001b]8;;\u001b\\\n',
@@ -53,13 +53,13 @@ describe('the output of a command', () => {
     expect(output({}, text.join('')).tail()).toBe('ared\nblink\n10%\n20%\nxyz\ttab')
   })
 
-  it('[CR11] is cleaned in linear time', () => {
+  it('[CR10] is cleaned in linear time', () => {
     for (const part of ['\u001b[', '\u001b]8;;a/;', '\u001b]', '\u001b', '\u001b[;', '\u009b1']) {
       expect(plainText(part.repeat(200_000)).length).toBeLessThan(2_000_000)
     }
   })
 
-  it('[CR11] shows no secret: neither coloured, nor cut in half, nor half printed', () => {
+  it('[CR10] shows no secret: neither coloured, nor cut in half, nor half printed', () => {
     expect(output({}, `key \u001b[1m${SECRET.slice(0, 5)}\u001b[0m${SECRET.slice(5)}\n`).tail()).not.toContain(SECRET)
     // The window begins in the middle of the secret, and colours fill the rest of it.
     const colours = '\u001b[0m'.repeat(20_000).slice(0, 64_000 - 10)
@@ -71,7 +71,7 @@ describe('the output of a command', () => {
     expect(half.liveTail()).toContain('done')
   })
 
-  it('[CR11] is not taken beyond its limit', () => {
+  it('[CR10] is not taken beyond its limit', () => {
     const taken = output({ contains: 'ef', maxBytes: 5 })
     expect([taken.take(Buffer.from('abc')), taken.take(Buffer.from('de')), taken.take(Buffer.from('f'))]).toEqual([
       true,
@@ -85,7 +85,7 @@ describe('the output of a command', () => {
     })
   })
 
-  it('[CR11] need not be UTF-8', () => {
+  it('[CR10] need not be UTF-8', () => {
     expect(output({ contains: 'é' }, Buffer.from([0xff, 0xc3, 0xa9, 0x0a])).isFound).toBe(true)
     expect(output({}, Buffer.from([0xff, 0x41, 0x0a])).tail()).toBe('\ufffdA\n')
   })

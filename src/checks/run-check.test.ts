@@ -23,7 +23,7 @@ const approved = <S extends RunnableSpec>(scene: CheckScene, spec: S): S & Pick<
 })
 
 describe('a run of a check', () => {
-  it('[CR22] has a result, how long it took, and what it was about', async () => {
+  it('has a result, how long it took, and what it was about', async () => {
     const scene = checkScene()
     scene.script('check.sh', 'echo hi; exit 1')
     const run = await runCheck(approved(scene, { kind: 'command', run: ['./check.sh'] }), options(scene))
@@ -37,7 +37,7 @@ describe('a run of a check', () => {
     )
   })
 
-  it('[CR22] compares the files with the record of the plan, for each task', async () => {
+  it('compares the files with the record of the plan, for each task', async () => {
     const scene = checkScene()
     scene.write('a.test.js', 'one')
     const check = approved(scene, { kind: 'file', path: 'b' })
@@ -61,7 +61,7 @@ describe('a run of a check', () => {
     ])
   })
 
-  it('[CR22] without a record asks for everything once', async () => {
+  it('without a record asks for everything once', async () => {
     const scene = checkScene()
     const check = approved(scene, { kind: 'file', path: 'b' })
     const scopes = [{ own: [], begun: [] }]
@@ -73,7 +73,7 @@ describe('a run of a check', () => {
     }
   })
 
-  it('[CR22] records the files as a first run leaves them, and what it wrote; later approvals add files', async () => {
+  it('records the files as a first run leaves them, and what it wrote; later approvals add files', async () => {
     const scene = checkScene()
     scene.script('check.sh', 'echo x >> out.txt')
     const check = approved(scene, { kind: 'command', run: ['./check.sh'] })
@@ -89,7 +89,7 @@ describe('a run of a check', () => {
     expect(added.record).not.toBe(first.record)
   })
 
-  it('[CR22] says that it is partial if the files are too many, and asks if even the protected ones are', async () => {
+  it('says that it is partial if the files are too many, and asks if even the protected ones are', async () => {
     const scene = checkScene()
     for (const path of ['a.test.js', 'b.txt', 'c.txt']) scene.write(path, 'x')
     const check = approved(scene, { kind: 'file', path: 'c.txt' })
@@ -107,7 +107,7 @@ describe('a run of a check', () => {
     }
   })
 
-  it('[CR16] compares unchanged files with the record', async () => {
+  it('compares unchanged files with the record', async () => {
     const scene = checkScene()
     scene.write('src/a.js', 'one')
     const check = approved(scene, { kind: 'unchanged', paths: ['src/**', 'a.txt'] })
@@ -125,7 +125,7 @@ describe('a run of a check', () => {
     })
   })
 
-  it('[CR22] runs nothing but what was approved', async () => {
+  it('runs nothing but what was approved', async () => {
     const scene = checkScene()
     const check = approved(scene, { kind: 'command', run: ['touch', 'ran'] })
     const reason = expect.stringMatching(
@@ -146,7 +146,7 @@ describe('a run of a check', () => {
     })
   })
 
-  it('[CR22] asks right before it starts, and does not start if that fails', async () => {
+  it('asks right before it starts, and does not start if that fails', async () => {
     const scene = checkScene()
     const check = approved(scene, { kind: 'command', run: ['touch', 'ran'] })
     const beforeStart = () => Promise.reject(new Error('the lease is lost'))
@@ -155,7 +155,7 @@ describe('a run of a check', () => {
     expect(await runCheck(absent, options(scene))).toMatchObject({ result: 'passed' })
   })
 
-  it.runIf(hasGit)('[CR22] has the fingerprint from before the run, without our own files (needs git)', async () => {
+  it.runIf(hasGit)('has the fingerprint from before the run, without our own files (needs git)', async () => {
     const scene = checkScene()
     git(scene.folder, 'init', '-q')
     scene.write('a', 'a')

@@ -29,7 +29,7 @@ const hanging = (scene: CheckScene, words: readonly string[]) =>
 const nothingLeft = (scene: CheckScene) => vi.waitFor(() => expect(marked(scene)).toEqual([]), { timeout: 20_000 })
 
 describe('a command', () => {
-  it('[CR8] passes if it exits with the expected code', async () => {
+  it('passes if it exits with the expected code', async () => {
     const scene = checkScene()
     expect(await shell(scene, 'echo out; echo err >&2')).toEqual({
       result: 'passed',
@@ -42,7 +42,7 @@ describe('a command', () => {
     expect(await shell(scene, 'true', { exit: 3 })).toMatchObject({ result: 'failed', exit: 0 })
   })
 
-  it('[CR8] passes if its output contains the text, wherever it is', async () => {
+  it('passes if its output contains the text, wherever it is', async () => {
     const scene = checkScene()
     scene.script('early', 'echo 5 tests; yes | head -c 200000')
     const found = await run(scene, ['./early'], { contains: '5 tests' })
@@ -55,7 +55,7 @@ describe('a command', () => {
     })
   })
 
-  it('[CR8] gets its words as they are, and its folder', async () => {
+  it('gets its words as they are, and its folder', async () => {
     const scene = checkScene()
     scene.script('web/show', 'for each in "$@"; do printf "<%s>" "$each"; done; pwd')
     const words = ['$HOME', '*', 'a b', "'", '"', '`x`', '', '; exit 1', '-e']
@@ -64,14 +64,14 @@ describe('a command', () => {
     )
   })
 
-  it('[CR8] is found by the name that was called: some programs go by it', async () => {
+  it('is found by the name that was called: some programs go by it', async () => {
     const scene = checkScene()
     scene.script('tool', 'basename "$0"')
     symlinkSync('tool', join(scene.folder, 'alias'))
     expect(await run(scene, ['./alias'])).toMatchObject({ result: 'passed', tail: 'alias\n' })
   })
 
-  it('[CR8] runs inside the wrapper', async () => {
+  it('runs inside the wrapper', async () => {
     const scene = checkScene()
     scene.script('wrapper', 'echo wrapped "$@"; exec "$@"')
     const place = { ...scene, wrap: [join(scene.folder, 'wrapper')] }
@@ -115,7 +115,7 @@ describe('a command', () => {
     expect(await runCommand(check, place, { redact })).toMatchObject({ result: 'failed', exit: 1 })
   })
 
-  it.runIf(onLinux)('[CR9] has no terminal, no input, and none of our descriptors', async () => {
+  it.runIf(onLinux)('has no terminal, no input, and none of our descriptors', async () => {
     const scene = checkScene()
     const run = await shell(
       scene,
@@ -125,7 +125,7 @@ describe('a command', () => {
     expect(run).toMatchObject({ result: 'failed', exit: 1 })
   })
 
-  it('[CR9] can open /dev/stdout and /dev/stderr', async () => {
+  it('can open /dev/stdout and /dev/stderr', async () => {
     const run = await shell(checkScene(), 'echo out >/dev/stdout; echo err >/dev/stderr')
     expect(run).toMatchObject({ result: 'passed', tail: 'out\nerr\n' })
   })
@@ -183,7 +183,7 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     await nothingLeft(scene)
   })
 
-  it('[CR11] that prints 1 GB is stopped after 64 MB, and little of it is in memory', async () => {
+  it('[CR10] that prints 1 GB is stopped after 64 MB, and little of it is in memory', async () => {
     const scene = checkScene()
     let peak = 0
     const run = await shell(scene, 'head -c 1000000000 /dev/zero; echo printed all', {

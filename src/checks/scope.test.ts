@@ -132,7 +132,7 @@ describe('the words of a command', () => {
 describe('what the first runs wrote', () => {
   const written = ['out.txt', 'test/record.txt']
 
-  it('[CR28] later runs may write', () => {
+  it('later runs may write', () => {
     expect(found({ written, touched: written })).toEqual(NOTHING)
   })
 

@@ -11,11 +11,11 @@ it.each<[Partial<CheckSettings>, string]>([
   [{ env: { 'A=B': 'x' } }, 'checks.env: "A=B" is not the name of a variable.'],
   [{ env: { '': 'x' } }, 'checks.env: "" is not the name of a variable.'],
   [{ protect: ['../x'] }, 'checks.protect[0] must be a path inside the workspace'],
-])('[CR25] %j: %s', (given, problem) => {
+])('%j: %s', (given, problem) => {
   expect(problemIn(settings(given))).toContain(problem)
 })
 
-it('[CR25] a wrapper is looked for at the start, with the PATH that checks get', () => {
+it('a wrapper is looked for at the start, with the PATH that checks get', () => {
   const ours = { PATH: '/usr/bin:/bin' }
   expect(wrapperProblem(settings({ wrap: ['no-such-wrapper', '-x'] }), ours)).toBe(
     'checks.wrap: The program no-such-wrapper was not found. Install it, or change the setting.',
@@ -27,7 +27,7 @@ it('[CR25] a wrapper is looked for at the start, with the PATH that checks get',
   }
 })
 
-it('[CR25] nothing is wrong with settings as they are meant', () => {
+it('nothing is wrong with settings as they are meant', () => {
   const given = { allow: [['npm', 'test']], done: [['make', 'lint']], wrap: ['env'], env: { A: '' }, protect: ['a/**'] }
   expect([problemIn(settings(given)), problemIn(NO_CHECK_SETTINGS)]).toEqual([undefined, undefined])
 })

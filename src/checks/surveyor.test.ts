@@ -17,7 +17,7 @@ const request = (root: string): LookRequest => ({
   limits: LIMITS,
 })
 
-it('[CR21] looks at several workspaces at once do not mix', async () => {
+it('looks at several workspaces at once do not mix', async () => {
   const folders = Array.from({ length: 5 }, (_, index) => {
     const scene = checkScene()
     scene.write(`${index}.txt`, 'x')
@@ -30,7 +30,7 @@ it('[CR21] looks at several workspaces at once do not mix', async () => {
   expect(new Set(alone)).toHaveLength(5)
 })
 
-it('[CR21] a look that kills the worker is an error, and the next one gets another', async () => {
+it('a look that kills the worker is an error, and the next one gets another', async () => {
   const { folder } = checkScene()
   const bad = { ...request(folder), protect: [undefined as unknown as string] }
   await expect(looked(bad)).rejects.toThrow()

@@ -18,7 +18,7 @@ function scratch(): string {
 const reason = (found: unknown): string => (found instanceof Obstacle ? found.reason : `found ${String(found)}`)
 
 describe('a workspace', () => {
-  it('[CR5] is a folder by its real path', () => {
+  it('is a folder by its real path', () => {
     const root = scratch()
     mkdirSync(join(root, 'real'))
     writeFileSync(join(root, 'file'), '')
@@ -28,7 +28,7 @@ describe('a workspace', () => {
     expect(reason(openWorkspace(join(root, 'none'), 'here'))).toContain('it does not exist')
   })
 
-  it('[CR5] is on a machine that keeps its name, also if several processes ask first', async () => {
+  it('is on a machine that keeps its name, also if several processes ask first', async () => {
     const folder = join(scratch(), 'config', 'runsheet')
     const module = fileURLToPath(new URL('./workspace.ts', import.meta.url))
     const script = `import(${JSON.stringify(module)}).then(m => console.log(m.machineId(${JSON.stringify(folder)}, 'h')))`
@@ -40,14 +40,14 @@ describe('a workspace', () => {
     expect(statSync(join(folder, 'machine-id')).mode & 0o777).toBe(0o600)
   })
 
-  it('[CR5] a damaged id is an error that says what to do', () => {
+  it('a damaged id is an error that says what to do', () => {
     const folder = scratch()
     writeFileSync(join(folder, 'machine-id'), 'x')
     expect(() => machineId(folder)).toThrow(/Delete it/)
     expect(readFileSync(join(folder, 'machine-id'), 'utf8')).toBe('x')
   })
 
-  it('[CR3] holds its files and folders; links may lead around in it, not out of it', () => {
+  it('holds its files and folders; links may lead around in it, not out of it', () => {
     const { workspace, folder, write } = checkScene()
     write('a/b.txt', 'x')
     write('../outside.txt', 'x')
@@ -72,7 +72,7 @@ describe('a workspace', () => {
     }
   })
 
-  it('[CR3] a path is inside or not by its parts, not by its letters', () => {
+  it('a path is inside or not by its parts, not by its letters', () => {
     expect(pathFrom('/a/b', '/a/b')).toBe('')
     expect(pathFrom('/a/b', '/a/b/c/d')).toBe('c/d')
     expect(pathFrom('/a/b', '/a/b/..c')).toBe('..c')

@@ -15,21 +15,18 @@ const opened = (path: string): DataFolder => new DataFolder(path, {})
 
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
-it.each([0o000, 0o022, 0o777])(
-  '[AU8][TG9] with umask %o a new data folder and its tokens are for the owner only',
-  mask => {
-    const path = join(scratch(), 'new', 'data')
-    const before = process.umask(mask)
-    onTestFinished(() => void process.umask(before))
-    const folder = opened(path)
-    folder.tokens({})
-    expect([modeOf(join(path, '..')), modeOf(path)]).toEqual([0o700, 0o700])
-    expect([modeOf(join(path, 'person-token')), modeOf(join(path, 'agent-token'))]).toEqual([0o600, 0o600])
-    expect(folder.warnings).toEqual([])
-  },
-)
+it.each([0o000, 0o022, 0o777])('[TG9] with umask %o a new data folder and its tokens are for the owner only', mask => {
+  const path = join(scratch(), 'new', 'data')
+  const before = process.umask(mask)
+  onTestFinished(() => void process.umask(before))
+  const folder = opened(path)
+  folder.tokens({})
+  expect([modeOf(join(path, '..')), modeOf(path)]).toEqual([0o700, 0o700])
+  expect([modeOf(join(path, 'person-token')), modeOf(join(path, 'agent-token'))]).toEqual([0o600, 0o600])
+  expect(folder.warnings).toEqual([])
+})
 
-it('[TG15] of a data folder that we make, git sees the task files and nothing else, whatever the repository ignores', () => {
+it('of a data folder that we make, git sees the task files and nothing else, whatever the repository ignores', () => {
   const repository = scratch()
   const git = (...args: string[]): string => execFileSync('git', ['-C', repository, ...args], { encoding: 'utf8' })
   git('init', '-q')
@@ -52,7 +49,7 @@ it('[TG15] of a data folder that we make, git sees the task files and nothing el
   expect(folder.warnings).toEqual([])
 })
 
-it('[TG15] a folder that was there before, as a project with --data ., keeps its rules for git, or none', () => {
+it('a folder that was there before, as a project with --data ., keeps its rules for git, or none', () => {
   const none = scratch()
   opened(none)
   expect(existsSync(join(none, '.gitignore'))).toBe(false)
@@ -62,7 +59,7 @@ it('[TG15] a folder that was there before, as a project with --data ., keeps its
   expect(readFileSync(join(own, '.gitignore'), 'utf8')).toBe('*token\n')
 })
 
-it('[TG10] what others can read is one line, with the command that mends it; not in a folder that is closed', () => {
+it('what others can read is one line, with the command that mends it; not in a folder that is closed', () => {
   const path = join(scratch(), 'data')
   mkdirSync(path)
   writeFileSync(join(path, 'runsheet.db'), '')
@@ -74,7 +71,7 @@ it('[TG10] what others can read is one line, with the command that mends it; not
   expect(opened(path).warnings).toEqual([])
 })
 
-it('[CL4][TG11] a token file with fewer than 32 characters is refused, with what to do', () => {
+it('a token file with fewer than 32 characters is refused, with what to do', () => {
   const folder = opened(join(scratch(), 'data'))
   writeFileSync(join(folder.path, 'agent-token'), `${'x'.repeat(31)}\n`)
   expect(() => folder.tokens({})).toThrow(
@@ -82,7 +79,7 @@ it('[CL4][TG11] a token file with fewer than 32 characters is refused, with what
   )
 })
 
-it('[TG11] a token file that is a link, a folder or endless is refused, and its target left alone', () => {
+it('a token file that is a link, a folder or endless is refused, and its target left alone', () => {
   const path = scratch()
   const folder = opened(join(path, 'data'))
   const secret = join(path, 'secret')

@@ -26,12 +26,12 @@ const HOST = {
   TMPDIR: '/tmp/ann',
 }
 
-it("[MC46] the page's server gets no more of the host's environment than it needs", () => {
+it("the page's server gets no more of the host's environment than it needs", () => {
   const { PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT, TMPDIR } = HOST
   expect(pageEnvironment(HOST)).toEqual({ PATH, HOME, LANG, XDG_CONFIG_HOME, RUNSHEET_PORT, TMPDIR })
 })
 
-it('[MC46] it gets the keys of the providers that are configured, and no others', () => {
+it('it gets the keys of the providers that are configured, and no others', () => {
   expect(pageEnvironment({ ...HOST, RUNSHEET_MODEL: 'openai:gpt' })).toMatchObject({ OPENAI_API_KEY: 'o' })
   expect(pageEnvironment({ ...HOST, RUNSHEET_MODEL: 'openai:gpt' })).not.toHaveProperty('ANTHROPIC_API_KEY')
   const both = { ...HOST, RUNSHEET_MODEL: 'openai:gpt', RUNSHEET_ASSESSOR_MODEL: 'anthropic:claude' }

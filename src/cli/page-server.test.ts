@@ -29,7 +29,7 @@ function pageServer(program: string): {
 }
 
 describe('the page server', () => {
-  it('[MC10] a page that fails to start is not retried for every call, and is reported once', async () => {
+  it('a page that fails to start is not retried for every call, and is reported once', async () => {
     const { page, printed, starts } = pageServer('console.error("no"); process.exit(1)')
     const links = await Promise.all(Array.from({ length: 8 }, () => page.link('c1', true)))
     expect(new Set(links)).toEqual(new Set([undefined]))
@@ -40,7 +40,7 @@ describe('the page server', () => {
     expect(printed).toEqual([expect.stringContaining('could not start the page')])
   })
 
-  it('[MC10] a page that cannot even be spawned does not fail the call', async () => {
+  it('a page that cannot even be spawned does not fail the call', async () => {
     const { page, folder, printed } = pageServer('')
     mkdirSync(join(folder.path, 'serve.log'))
     expect(await page.link('c1', true)).toBeUndefined()

@@ -63,14 +63,14 @@ const UNUSABLE: readonly (readonly [string, () => void, RegExp])[] = [
 ]
 
 describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
-  it('[SG9] ends the start in one line that says what to do, and does not quote it', () => {
+  it('ends the start in one line that says what to do, and does not quote it', () => {
     make()
     expect(restarted).toThrow(/^cannot use .*settings\.json: .+\. Delete it, and set the settings again on the page\.$/)
     expect(restarted).toThrow(why)
     expect(restarted).not.toThrow(/sk-secret/)
   })
 
-  it('[SG9] changes nothing while the server runs, is not overwritten, and what was there can be put back', () => {
+  it('changes nothing while the server runs, is not overwritten, and what was there can be put back', () => {
     change({ review: false, gate: true })
     const [before, ours] = [scene.part.view(), readFileSync(file)]
     rmSync(file)
@@ -100,7 +100,7 @@ describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
 })
 
 describe('the file while the server runs', () => {
-  it('[SG10] without it the page sets nothing, until the next change writes it again', () => {
+  it('without it the page sets nothing, until the next change writes it again', () => {
     change({ review: false })
     rmSync(file)
     expect(scene.part.view()).toMatchObject({ settings: { review: { source: 'default' } }, problems: [] })
@@ -108,13 +108,13 @@ describe('the file while the server runs', () => {
     expect(restarted().settings.policy).toEqual({ gate: false })
   })
 
-  it('[SG10] one that was touched, and says the same, keeps its version', () => {
+  it('one that was touched, and says the same, keeps its version', () => {
     const { version } = change({ review: false })
     writeFileSync(file, readFileSync(file))
     expect(scene.part.view().version).toBe(version)
   })
 
-  it('[SG12] those who have to know of a change hear of it', () => {
+  it('those who have to know of a change hear of it', () => {
     let heard = 0
     scene.settings.onChange(() => (heard += 1))
     change({ review: false })
@@ -124,7 +124,7 @@ describe('the file while the server runs', () => {
 })
 
 describe('another process of the user', () => {
-  it('[SG12] follows what a server writes, its key included for the redactor, and is told', () => {
+  it('follows what a server writes, its key included for the redactor, and is told', () => {
     const other = restarted()
     let heard = 0
     other.settings.onChange(() => (heard += 1))
@@ -136,7 +136,7 @@ describe('another process of the user', () => {
 })
 
 describe('a file that cannot be written', () => {
-  it('[SG11] changes nothing, says why, and leaves no other file behind', () => {
+  it('changes nothing, says why, and leaves no other file behind', () => {
     change({ review: false })
     const names = readdirSync(scene.data)
     chmodSync(scene.data, 0o500)
@@ -155,7 +155,7 @@ describe('a file that cannot be written', () => {
 })
 
 describe('a restart', () => {
-  it('[SG8] finds what was saved; nothing is written before the first change', () => {
+  it('finds what was saved; nothing is written before the first change', () => {
     expect(existsSync(file)).toBe(false)
     change({ model: 'openai:gpt-5', key: 'a-key-of-a-person', review_timeout_ms: null })
     const { version: _, ...view } = scene.part.view()
@@ -163,7 +163,7 @@ describe('a restart', () => {
     expect(restarted().redact.content('a-key-of-a-person')).toBe('[redacted]')
   })
 
-  it('[SG8] takes the right to read it from others', () => {
+  it('takes the right to read it from others', () => {
     change({ review: false })
     chmodSync(file, 0o644)
     restarted()

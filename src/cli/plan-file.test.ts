@@ -28,7 +28,7 @@ const problem = (text: string, draft = draftOf({}, {})): string => {
 }
 
 describe('a plan as YAML', () => {
-  it('[TE8] shows each step with all that it says', () => {
+  it('shows each step with all that it says', () => {
     const draft = draftOf(
       {
         title: 'Collect the figures',
@@ -74,7 +74,7 @@ steps:
     )
   })
 
-  it('[TE8] rows can be reworded, moved, deleted and added, and keep what makes them the proposed ones', () => {
+  it('rows can be reworded, moved, deleted and added, and keep what makes them the proposed ones', () => {
     const draft = draftOf({ parent_id: 'p', checks: [NPM] }, {}, {})
     const rows = edited(
       `steps:
@@ -100,7 +100,7 @@ steps:
     ])
   })
 
-  it('[TE8] a mark lets a proposed check run; one that the person writes is theirs', () => {
+  it('a mark lets a proposed check run; one that the person writes is theirs', () => {
     const draft = draftOf({ checks: [NPM] }, { checks: [DOCS] })
     const checks = [
       { run: 'npm test', approved: true },
@@ -129,14 +129,14 @@ steps:
     ])
   })
 
-  it('[TE8] a comment goes to the agent', () => {
+  it('a comment goes to the agent', () => {
     expect(parsePlan('comment: Please hurry.\nsteps: [{ title: A }]', [])).toMatchObject({
       comment: 'Please hurry.',
       rows: [{ title: 'A' }],
     })
   })
 
-  it.each(['', '# Help\n', 'steps:\n', '{}'])('[TE8] an emptied text has no rows: %j', text => {
+  it.each(['', '# Help\n', 'steps:\n', '{}'])('an emptied text has no rows: %j', text => {
     expect(parsePlan(text, draftOf({})).rows).toEqual([])
   })
 
@@ -168,11 +168,11 @@ steps:
       expect.stringMatching(/^3: run must be one command without shell syntax/) as string,
     ],
     ['- title: [', expect.stringMatching(/^2: Flow sequence/) as string],
-  ])('[TE8] says on which line a mistake is: %j', (text, expected) => {
+  ])('says on which line a mistake is: %j', (text, expected) => {
     expect(problem(`steps:\n${text}`)).toEqual(expected)
   })
 
-  it('[TE10] shows everything that a check says', () => {
+  it('shows everything that a check says', () => {
     const check = { ...NPM, run: ['npm', 'test', 'a  b'], contains: ' "x"', timeout_ms: 90_000 } as const
     expect(checkLines(check)).toEqual(["npm test 'a  b'", 'contains: " \\"x\\""', 'timeout_ms: 90000'])
     expect(checkLines(DOCS)).toEqual(['path: docs/a.md', 'contains: ready'])
@@ -302,7 +302,7 @@ const plans = fc
   })
 
 describe('a plan as YAML, whatever is in it', () => {
-  it('[TE8] what is printed parses to the same rows and comment', () => {
+  it('what is printed parses to the same rows and comment', () => {
     fc.assert(
       fc.property(plans, prose, ({ draft, rows }, text) => {
         const comment = text.replaceAll(/\r\n?/g, '\n').trim()
@@ -315,7 +315,7 @@ describe('a plan as YAML, whatever is in it', () => {
     )
   })
 
-  it('[TE8] a plan that is saved as it was opened is confirmed as proposed', () => {
+  it('a plan that is saved as it was opened is confirmed as proposed', () => {
     fc.assert(
       fc.property(fc.array(draftRow, { minLength: 1, maxLength: 4 }), draft => {
         const { rows } = parsePlan(printPlan({ rows: rowsOf(draft), comment: '' }, draft), draft)

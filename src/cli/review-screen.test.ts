@@ -12,6 +12,6 @@ it.each([
   [72 * 3_600, '3 days'],
   // The clock of another machine may be ahead.
   [-5, '0 s'],
-])('[TE16] a plan that was asked %i s ago is said to be: %s', (seconds, words) => {
+])('a plan that was asked %i s ago is said to be: %s', (seconds, words) => {
   expect(askedText(instantOf(0), instantOf(seconds * 1_000))).toBe(`asked ${words} ago`)
 })

@@ -75,7 +75,7 @@ describe('the lock of a data folder', () => {
     expect(modes).toEqual([0o600, 0o600, 0o600])
   })
 
-  it('[TG12] a copy of a folder that is served is another folder, and free', async () => {
+  it('a copy of a folder that is served is another folder, and free', async () => {
     const [folder, copy] = [newFolder(), newFolder()]
     const local = await listening()
     const lock = await taken(folder)
@@ -84,7 +84,7 @@ describe('the lock of a data folder', () => {
     await taken(copy)
   })
 
-  it('[TG12] the note of a server that died before its lock file was deleted is stale', async () => {
+  it('the note of a server that died before its lock file was deleted is stale', async () => {
     const folder = newFolder()
     const lock = await taken(folder)
     lock.announce({ ...NOTE, local: 'http://127.0.0.1:1/', pid: process.ppid })
@@ -96,7 +96,7 @@ describe('the lock of a data folder', () => {
     await taken(folder)
   })
 
-  it('[TG12] a server that listens without its lock file keeps the folder, and takes the lock again', async () => {
+  it('a server that listens without its lock file keeps the folder, and takes the lock again', async () => {
     const folder = newFolder()
     const lock = await taken(folder)
     lock.announce({ ...NOTE, local: await listening(), pid: process.ppid })
@@ -108,7 +108,7 @@ describe('the lock of a data folder', () => {
     expect(ServerLock.serving(folder)).toBeUndefined()
   })
 
-  it('[TG12] a server whose lock and note were deleted hears of the next one, and leaves it its note', async () => {
+  it('a server whose lock and note were deleted hears of the next one, and leaves it its note', async () => {
     const folder = newFolder()
     const lock = await taken(folder)
     lock.announce(NOTE)
@@ -121,7 +121,7 @@ describe('the lock of a data folder', () => {
     expect(ServerLock.serving(folder)).toMatchObject({ pid: 2 })
   })
 
-  it('[TG12] a server whose lock file was deleted before it listened gives way to the next one', async () => {
+  it('a server whose lock file was deleted before it listened gives way to the next one', async () => {
     const folder = newFolder()
     const lock = await taken(folder)
     rmSync(join(folder, 'server.lock'))

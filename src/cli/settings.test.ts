@@ -15,7 +15,7 @@ it.each([
   expect(configFolder(environment, platform)).toBe(folder)
 })
 
-it("[HD5] checks.held_out counts in a file that the user named, and in a project's own only once it is trusted", () => {
+it("checks.held_out counts in a file that the user named, and in a project's own only once it is trusted", () => {
   const folder = scratchFolder()
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'runsheet.json')

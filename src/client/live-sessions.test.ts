@@ -55,7 +55,7 @@ afterEach(() => {
 })
 
 describe('a live list of conversations', () => {
-  it('[LC7] is loaded anew if a listener asks for that the moment it changes', async () => {
+  it('is loaded anew if a listener asks for that the moment it changes', async () => {
     const { client, asked } = server(session('a'))
     const live = liveSessions(client)
     const done = Promise.withResolvers<void>()
@@ -68,7 +68,7 @@ describe('a live list of conversations', () => {
     leave()
   })
 
-  it('[LC7] is loaded with the first listener, and again and again until the last leaves', async () => {
+  it('is loaded with the first listener, and again and again until the last leaves', async () => {
     vi.useFakeTimers()
     const { client, all } = server(session('a'))
     const live = liveSessions(client)
@@ -83,7 +83,7 @@ describe('a live list of conversations', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('[LC7] shows more, page by page', async () => {
+  it('shows more, page by page', async () => {
     const { client, asked } = server(...Array.from({ length: 450 }, (_, index) => session(`c${index}`)))
     const live = liveSessions(client)
     await live.reload()
@@ -96,7 +96,7 @@ describe('a live list of conversations', () => {
     expect(asked.every(query => (query?.limit ?? 0) <= 200)).toBe(true)
   })
 
-  it('[LC7] more of them, asked for while an answer is on its way, are not missed', async () => {
+  it('more of them, asked for while an answer is on its way, are not missed', async () => {
     const { client } = server(...Array.from({ length: 90 }, (_, index) => session(`c${index}`)))
     const live = liveSessions(client)
     const first = live.reload()
@@ -104,7 +104,7 @@ describe('a live list of conversations', () => {
     expect(names(live)?.length).toBe(90)
   })
 
-  it('[LC7] a change shows at once, in its place, and is taken back if the server refuses', async () => {
+  it('a change shows at once, in its place, and is taken back if the server refuses', async () => {
     const { client, refuse } = server(session('a'), session('b'), session('c'))
     const live = liveSessions(client)
     await live.reload()
@@ -119,7 +119,7 @@ describe('a live list of conversations', () => {
     expect(live.snapshot().error).toMatchObject({ message: 'refused' })
   })
 
-  it('[LC7] what was archived here can be brought back', async () => {
+  it('what was archived here can be brought back', async () => {
     const { client } = server(session('a'), session('b'))
     const live = liveSessions(client)
     await live.reload()
@@ -130,7 +130,7 @@ describe('a live list of conversations', () => {
     expect([live.snapshot().archived, await live.unarchive()]).toEqual([undefined, false])
   })
 
-  it('[LC7] an answer that was on its way does not undo a change', async () => {
+  it('an answer that was on its way does not undo a change', async () => {
     const { client } = server(session('a'), session('b'))
     const gates: (() => void)[] = []
     const slow = {
@@ -159,7 +159,7 @@ describe('a live list of conversations', () => {
   })
 })
 
-it('[LC7] conversations are grouped by the day of their last activity, pinned ones apart, older ones by month', () => {
+it('conversations are grouped by the day of their last activity, pinned ones apart, older ones by month', () => {
   const now = new Date(2026, 10, 16, 9, 30).getTime()
   const ago = (days: number, hours = 0): string => new Date(2026, 10, 16 - days, 9 - hours, 0).toISOString()
   const listed = [

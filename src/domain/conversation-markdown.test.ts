@@ -25,7 +25,7 @@ const says = (chat: Driver, text: string): void =>
     fact: { type: 'message_added', data: { message_id: `m${chat.log.length}`, role: 'assistant', text } },
   })
 
-it('[HT48] the Markdown of a conversation has its messages, plans, steps, outcomes and standings', () => {
+it('the Markdown of a conversation has its messages, plans, steps, outcomes and standings', () => {
   expect(exported(corpusLog('proven'))).toBe(`# editor in app · Fix the parser
 
 Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
@@ -61,7 +61,7 @@ Conversation \`proven\`, exported from Runsheet on 2026-11-16 15:00 UTC.
 `)
 })
 
-it('[HT48] a decided plan says what the person changed and wrote', () => {
+it('a decided plan says what the person changed and wrote', () => {
   const text = exported(corpusLog('planned'))
   expect(text).toContain('### Plan: sent back for changes')
   expect(text).toContain('### Plan: approved')
@@ -70,7 +70,7 @@ it('[HT48] a decided plan says what the person changed and wrote', () => {
   expect(text).toContain('Nobody reads paper')
 })
 
-it('[HT48] what others wrote stays within its place', () => {
+it('what others wrote stays within its place', () => {
   const chat = inRun()
   chat.run({ type: 'set_title', by: 'person', title: '# <b>Bold</b> | [x](http://evil)' })
   says(chat, 'Look:\n```ts\nconst open = 1')
@@ -84,7 +84,7 @@ it('[HT48] what others wrote stays within its place', () => {
   expect(html.match(/<tbody>.*<\/tbody>/s)?.[0].match(/<td/g)).toHaveLength(4)
 })
 
-it('[HT48][TO17] a call that its turn left without an answer is told as one whose outcome is unknown', () => {
+it('a call that its turn left without an answer is told as one whose outcome is unknown', () => {
   const chat = inRun()
   const call = { tool_call_id: 'call-1', tool: 'pay', arguments: {} }
   const data = { step: 1, message_id: 'm1', text: 'I pay.', tool_calls: [call], usage: {}, digest_seq: 1 }
@@ -94,7 +94,7 @@ it('[HT48][TO17] a call that its turn left without an answer is told as one whos
   expect(exported(chat.log)).toContain('- Used `pay` (stopped, outcome unknown)\n')
 })
 
-it('[HT48] every log of the corpus can be exported', () => {
+it('every log of the corpus can be exported', () => {
   for (const name of CORPUS) {
     const text = exported(corpusLog(name))
     expect(text).toMatch(/^# \S/)

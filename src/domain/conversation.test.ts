@@ -105,7 +105,7 @@ describe('reading the state', () => {
     expect(currentTask(state, 'turn-3')).toBeUndefined()
   })
 
-  it('[TU7] the counts tell by status what became of a plan, the removed ones included', () => {
+  it('the counts tell by status what became of a plan, the removed ones included', () => {
     const chat = twoPlans()
     chat.run(chat.removes('person', 5))
     chat.run(chat.sets('person', 3, { status: 'cancelled' }))
@@ -135,7 +135,7 @@ describe('reading the state', () => {
     })
   })
 
-  it('[RE11] the next deadline is that of the review which is due first', () => {
+  it('the next deadline is that of the review which is due first', () => {
     const chat = underReview('A')
     expect(nextDeadline(inRun().state)).toBeUndefined()
     const patient = inRun({ review: true })

@@ -59,7 +59,7 @@ describe('what records an origin', () => {
     ])
   })
 
-  it("[AD5] what ended by itself is the system's, whoever's command found it", () => {
+  it("what ended by itself is the system's, whoever's command found it", () => {
     const timeout = resolved({ via: 'system', reason: 'review_timeout' })
     const closed = resolved({ via: 'system', reason: 'panel_closed' })
     const superseded = resolved({ via: 'system', reason: 'superseded' })
@@ -69,7 +69,7 @@ describe('what records an origin', () => {
   })
 })
 
-it('[AD7] the decisions of a log are one for each, without origins too', () => {
+it('[AD1] the decisions of a log are one for each, without origins too', () => {
   const log = [
     [stopped],
     [created('model'), created('model')],
@@ -87,7 +87,7 @@ it('[AD7] the decisions of a log are one for each, without origins too', () => {
   ])
 })
 
-it('[AD5] a turn that messages start at the end of another is started by the system, and by whoever sends them else', () => {
+it('a turn that messages start at the end of another is started by the system, and by whoever sends them else', () => {
   const chat = inRun()
   const next = { turn_id: 'turn-2' }
   chat.run({ type: 'send_message', message_id: 'm', text: 'Also this', next })
@@ -127,6 +127,6 @@ it.each([
   ['::ffff:127.0.0.1', undefined],
   ['::1', undefined],
   [undefined, undefined],
-])('[AD2] the address %j is recorded as %j', (address, recorded) => {
+])('[AD1] the address %j is recorded as %j', (address, recorded) => {
   expect(remoteAddress(address)).toBe(recorded)
 })

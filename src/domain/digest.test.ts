@@ -57,7 +57,7 @@ Go on with it only if the user's request is about it.`)
 })
 
 describe('what was proven, for an agent elsewhere', () => {
-  it('[MC51] says of each step that is done how far it can be trusted, and why', () => {
+  it('says of each step that is done how far it can be trusted, and why', () => {
     const chat = outside()
     const check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as const
     chat.run(chat.adds('model', { title: 'Fix', checks: [check] }, 'Tell', 'Ship', 'Drop'))

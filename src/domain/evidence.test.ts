@@ -13,12 +13,12 @@ const bytes = ({ arguments: args, answer }: ToolFact): number =>
   Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(JSON.stringify(answer))
 
 describe('a call as evidence', () => {
-  it('[PF17] of a long answer there are head and tail, and how much is left out', () => {
+  it('[PF16] of a long answer there are head and tail, and how much is left out', () => {
     const { answer } = boundedFact(fact(`${'x'.repeat(50_000)} FAILED: 3 of 40`))
     expect(answer).toMatch(/^x+\n\[\d+ characters left out\]\nx+ FAILED: 3 of 40$/)
   })
 
-  it('[PF17] arguments get what the answer leaves of the 8 kB', () => {
+  it('[PF16] arguments get what the answer leaves of the 8 kB', () => {
     const written = { content: 'y'.repeat(7_000) }
     expect(boundedFact(fact('ok', written)).arguments).toEqual(written)
     const both = boundedFact(fact('x'.repeat(9_000), written))
@@ -26,7 +26,7 @@ describe('a call as evidence', () => {
     expect(bytes(both)).toBeGreaterThan(7_900)
   })
 
-  it('[PF17] no call has more than 8 kB, whatever it is made of', () => {
+  it('[PF16] no call has more than 8 kB, whatever it is made of', () => {
     const json = fc.oneof(
       fc.json().map(text => JSON.parse(text) as ToolFact['answer']),
       fc.string({ unit: 'binary' }),
@@ -43,12 +43,12 @@ describe('a call as evidence', () => {
     expect(bytes(boundedFact(fact('"\\\n'.repeat(40_000), '生'.repeat(40_000))))).toBeLessThanOrEqual(8_000)
   })
 
-  it('[PF17] texts and names lose escape sequences, control characters and changes of direction', () => {
+  it('[PF16] texts and names lose escape sequences, control characters and changes of direction', () => {
     const raw = { '\u001b[31mred\u001b[0m': ['a\u0000b', 'safe\u202egnp.exe', 'two\r\nlines\ttab', '\ud800x', 7, null] }
     expect(plainJson(raw)).toEqual({ red: ['ab', 'safegnp.exe', 'two\nlines\ttab', '\ufffdx', 7, null] })
   })
 
-  it('[PF18] the last call and the last failure of each tool stay, then failures, then the newest', () => {
+  it('the last call and the last failure of each tool stay, then failures, then the newest', () => {
     const calls = [
       { tool: 'lint', ok: true },
       { tool: 'test', ok: false },

@@ -13,34 +13,34 @@ function refused(fields: unknown, row?: number): Refusal {
 }
 
 describe('the fields of a task', () => {
-  it('[TA5] are cleaned where they are named, and nowhere else', () => {
+  it('[TA6] are cleaned where they are named, and nowhere else', () => {
     expect(cleanFields({ title: ' A\nB ', details: 'x\r\ny', outcome: undefined })).toEqual({
       title: 'A B',
       details: 'x\ny',
     })
   })
 
-  it('[TA8] details, criteria and outcome each hold up to 8,000 code points', () => {
+  it('details, criteria and outcome each hold up to 8,000 code points', () => {
     for (const field of ['details', 'criteria', 'outcome']) {
       expect(unchecked({ [field]: '🗒'.repeat(8_000) })).not.toBeInstanceOf(Refusal)
       expect(refused({ [field]: '🗒'.repeat(8_001) }).data).toMatchObject({ field })
     }
   })
 
-  it('[BA3] a refusal names element and field', () => {
+  it('[BA2] a refusal names element and field', () => {
     const refusal = refused({ title: 'ok', priority: 'urgent' }, 3)
     expect(refusal.code).toBe('invalid_field')
     expect(refusal.message).toBe('tasks[3].priority must be one of: high, medium, low.')
     expect(refusal.data).toMatchObject({ row: 3, field: 'priority' })
   })
 
-  it('[BA3] without a batch it names the field alone', () => {
+  it('[BA2] without a batch it names the field alone', () => {
     const refusal = refused({ title: '' })
     expect(refusal.message).toBe('title must not be empty.')
     expect(refusal.data).toMatchObject({ field: 'title' })
   })
 
-  it('[BA3] an element that is not an object is refused', () => {
+  it('[BA2] an element that is not an object is refused', () => {
     for (const row of [null, undefined, 'a title', 7]) {
       expect(refused(row, 1).code).toBe('invalid_field')
       expect(refused(row, 1).data).toMatchObject({ row: 1 })
@@ -54,7 +54,7 @@ describe('the fields of a task', () => {
     }
   })
 
-  it('[TA15] a position is a number within reason', () => {
+  it('a position is a number within reason', () => {
     for (const position of [0, -2.5, 1e9, -1e9]) expect(cleanFields({ position })).toEqual({ position })
     expect(cleanFields({ position: -0 })).toStrictEqual({ position: 0 })
     for (const position of [Number.NaN, Number.POSITIVE_INFINITY, 1e9 + 1, -1e9 - 1, '3', null]) {
@@ -62,7 +62,7 @@ describe('the fields of a task', () => {
     }
   })
 
-  it('[TA17] an order is a whole number', () => {
+  it('an order is a whole number', () => {
     for (const order of [-1, 0, 3]) expect(cleanFields({ order })).toEqual({ order })
     expect(cleanFields({ order: -0 })).toStrictEqual({ order: 0 })
     for (const order of [1.5, Number.NaN, '1', null]) expect(refused({ order }).data).toMatchObject({ field: 'order' })

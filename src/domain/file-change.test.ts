@@ -5,7 +5,7 @@ import { shortPaths } from './file-change.ts'
 
 const BIN = 'node_modules/.bin'
 
-it('[CM19] the programs of packages are one entry for each folder, in their place', () => {
+it('the programs of packages are one entry for each folder, in their place', () => {
   const paths = ['a.test.js', `${BIN}/a`, `${BIN}/b`, 'c.test.js', `packages/x/${BIN}/a`, `packages/x/${BIN}/b`]
   expect(shortPaths(paths)).toEqual([
     'a.test.js',
@@ -16,7 +16,7 @@ it('[CM19] the programs of packages are one entry for each folder, in their plac
   expect(shortPaths([`${BIN}/a`, 'a'])).toEqual([`${BIN}/a`, 'a'])
 })
 
-it('[CM19] the reason of a task counts them, and its check names them all', () => {
+it('the reason of a task counts them, and its check names them all', () => {
   const changes = Array.from(
     { length: 57 },
     (_, index) => ({ path: `${BIN}/p${index}`, is: 'protected', hash: '1' }) as const,

@@ -125,7 +125,7 @@ it('[HD2] changed files are counted, not named', () => {
   expect(JSON.stringify(forAgent(taskOnWire(plan.state, plan.task(1))))).not.toContain('secret')
 })
 
-it('[HD4] a model cannot add one, whatever the policy', () => {
+it('[HD1] a model cannot add one, whatever the policy', () => {
   const plan = planned()
   const create = [{ id: 'new-1', title: 'B', checks: [HIDDEN] }]
   const refusal = plan.refusal({ type: 'edit_tasks', by: 'model', turn_id: 'turn-1', create })

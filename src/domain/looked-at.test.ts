@@ -39,7 +39,7 @@ describe('files that a program only looks at', () => {
     ['rustfmt --check a.md'],
     ['gofmt -l a.md'],
     ['biome lint a.md', 'lint', 'a.md'],
-  ])('[CR36] of %s', (line, ...looked) => {
+  ])('of %s', (line, ...looked) => {
     expect(lookedAt(line)).toEqual(looked.length > 0 ? looked : ['a.md'])
   })
 
@@ -54,7 +54,7 @@ describe('files that a program only looks at', () => {
     'make docs/index.html',
     'env -C web test -s a.md',
     'cat a.md',
-  ])('[CR36] none of %s', line => {
+  ])('none of %s', line => {
     expect(lookedAt(line)).toEqual([])
   })
 
@@ -68,7 +68,7 @@ describe('files that a program only looks at', () => {
     ['pylint --load-plugins rules.js a.js'],
     ['grep -qxFf rules.js a.js'],
     ['rg --pre rules.js x a.js'],
-  ])('[CR36] not what an option names: %s', line => {
+  ])('not what an option names: %s', line => {
     expect(lookedAt(line)).not.toContain('rules.js')
   })
 })

@@ -22,19 +22,19 @@ function inWorkspace(more: Partial<CommandOf<'start_turn'>> = {}): Driver {
 const needs = (chat: Driver, turn = 'turn-1'): string | null => needsOf(chat.state, turn)
 
 describe('what a turn needs', () => {
-  it('[TU11] a runner, while it runs; one that has its workspace, if it has one', () => {
+  it('a runner, while it runs; one that has its workspace, if it has one', () => {
     expect(needs(inRun())).toBe('drive')
     expect(needs(inWorkspace())).toBe(IN_WORKSPACE)
     expect(needs(inRun(), 'turn-9')).toBeNull()
   })
 
-  it('[TU11] any runner, once it is to stop', () => {
+  it('any runner, once it is to stop', () => {
     const chat = inWorkspace()
     chat.run(stops)
     expect(needs(chat)).toBe('drive')
   })
 
-  it('[TU3][TU11] nothing while a review waits in it, and after its end', () => {
+  it('nothing while a review waits in it, and after its end', () => {
     const chat = underReview('A')
     expect(needs(chat)).toBeNull()
     chat.run(cancels())
@@ -43,14 +43,14 @@ describe('what a turn needs', () => {
     expect(needs(chat)).toBeNull()
   })
 
-  it('[TU11] nothing if the agent is elsewhere', () => {
+  it('nothing if the agent is elsewhere', () => {
     expect(needs(outside())).toBeNull()
     const chat = new Driver()
     chat.run(opens('/work'))
     expect(needs(chat)).toBeNull()
   })
 
-  it('[ST25] only checks are for one at a time', () => {
+  it('only checks are for one at a time', () => {
     const key = workspaceKey(workspace)
     const all = [DRIVE, JUDGE, driveIn(key), checkIn(key), null] as const
     expect(all.map(isExclusive)).toEqual([false, false, false, true, false])
@@ -59,7 +59,7 @@ describe('what a turn needs', () => {
 })
 
 describe('the workspace of a turn', () => {
-  it('[TU11] is fixed when the turn begins: later calls do not change it', () => {
+  it('is fixed when the turn begins: later calls do not change it', () => {
     const chat = new Driver()
     const [, opened] = chat.run(opens('/work'))
     expect(opened?.data).toStrictEqual({ turn_id: 'turn-1', plan_id: 'turn-1', workspace })
@@ -67,14 +67,14 @@ describe('the workspace of a turn', () => {
     expect(chat.state.turns.get('turn-1')?.workspace).toEqual(workspace)
   })
 
-  it('[TU11] a turn that goes on with the plan of another has its own', () => {
+  it('a turn that goes on with the plan of another has its own', () => {
     const chat = inWorkspace()
     chat.finish('turn-1')
     chat.start('turn-2', {}, 'turn-1')
     expect(chat.state.turns.get('turn-2')?.workspace).toBeUndefined()
   })
 
-  it('[TU11][RE27] a reopened plan goes on in the workspace that it had', () => {
+  it('a reopened plan goes on in the workspace that it had', () => {
     const chat = inWorkspace({ policy: { review: true, review_timeout_ms: 1_000 } })
     chat.run(chat.adds('model', 'A'))
     chat.wait(1_000).run({ type: 'expire_review', review_id: 'review-1' })

@@ -45,11 +45,11 @@ function runs(chat: Driver, why: 'baseline' | 'claim', run_id: string, result: '
 }
 
 describe('the status of a plan', () => {
-  it('[TE1] is nothing without tasks and without a review', () => {
+  it('is nothing without tasks and without a review', () => {
     expect(planStatus(outside().state, '2026-11-02T09:00:00.000Z')).toBeUndefined()
   })
 
-  it('[TE1] counts what is done, open, blocked and cancelled', () => {
+  it('counts what is done, open, blocked and cancelled', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B', 'C', 'D'))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Done.' }))
@@ -65,7 +65,7 @@ describe('the status of a plan', () => {
     ])
   })
 
-  it('[TE1] has the reviews that wait, and not one whose time is over', () => {
+  it('has the reviews that wait, and not one whose time is over', () => {
     const chat = underReview('A', 'B')
     expect(statusOf(chat).reviews).toMatchObject([
       { review_id: 'review-1', draft_tasks: [{ title: 'A' }, { title: 'B' }] },
@@ -73,7 +73,7 @@ describe('the status of a plan', () => {
     expect(planStatus(chat.state, chat.wait(120_000).now)).toBeUndefined()
   })
 
-  it('[TE1] says which check of a claim runs, and when only the judge is left', () => {
+  it('says which check of a claim runs, and when only the judge is left', () => {
     const chat = claimed(NPM)
     expect(statusOf(chat).checking).toEqual([{ task: 1, check: 'npm test', why: 'claim', running: false }])
     chat.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'run-1', hash: NPM.hash, why: 'claim' })
@@ -83,11 +83,11 @@ describe('the status of a plan', () => {
     expect(statusOf(chat).checking).toMatchObject([{ task: 1, check: null }])
   })
 
-  it('[TE1] says what a person has to tick', () => {
+  it('says what a person has to tick', () => {
     expect(statusOf(claimed(TICK))).toMatchObject({ checking: [], ticks: [{ task: 1, ask: 'Looks right?' }] })
   })
 
-  it('[TE1] is about the plan of the turn where the toolset is', () => {
+  it('is about the plan of the turn where the toolset is', () => {
     const chat = inRun({ toolset: 'turn_todos' })
     chat.run(chat.adds('model', 'A'))
     chat.finish('turn-1')

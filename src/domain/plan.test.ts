@@ -17,7 +17,7 @@ it('[PL1] open tasks, and those with checks, come in list order', () => {
   expect(titles(checkedOf(plan.state, own))).toEqual(['A', 'B'])
 })
 
-it('[TU7] a plan of which every task is cancelled or blocked is over; one that has none is not', () => {
+it('a plan of which every task is cancelled or blocked is over; one that has none is not', () => {
   for (const status of ['cancelled', 'blocked', 'completed'] as const) {
     const chat = inRun()
     expect(isPlanOver(chat.state, 'turn-1')).toBe(false)
@@ -28,7 +28,7 @@ it('[TU7] a plan of which every task is cancelled or blocked is over; one that h
   }
 })
 
-it('[CH8] a settled task is of the turn that last worked on it, an open one of the last turn of its plan', () => {
+it('a settled task is of the turn that last worked on it, an open one of the last turn of its plan', () => {
   const chat = inRun()
   const turns = (): string[] => [1, 2].map(number => turnOf(chat.state, chat.task(number)))
   chat.run(chat.adds('model', 'A', 'B'))

@@ -46,7 +46,7 @@ describe('the runs of another plan with the same check', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CM14] make nothing out of date in a plan that is over', () => {
+  it('make nothing out of date in a plan that is over', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -56,7 +56,7 @@ describe('the runs of another plan with the same check', () => {
     expect(standings(plan, 1, 2)).toEqual(['proven', 'proven'])
   })
 
-  it('[CM14] a run for a task dates the plan of the task, whichever turn asks for it', () => {
+  it('a run for a task dates the plan of the task, whichever turn asks for it', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -144,7 +144,7 @@ describe('what a completed task may change', () => {
     plan.answer()
   }
 
-  it('[CR30] if a person allows more, its checks run again, and prove what the claim saw pass', () => {
+  it('if a person allows more, its checks run again, and prove what the claim saw pass', () => {
     const plan = new Plan(approved('A', NPM), { title: 'Z' })
     plan.runs('failed')
     claim(plan, 1, 'passed', TESTS as object)
@@ -154,7 +154,7 @@ describe('what a completed task may change', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CR30] if a person allows less, its checks run again, and prove nothing until the changes are accepted', () => {
+  it('if a person allows less, its checks run again, and prove nothing until the changes are accepted', () => {
     const plan = new Plan({ ...approved('A', NPM), scope: ['test/**'] }, { title: 'Z' })
     plan.runs('failed')
     claim(plan, 1, 'passed')
@@ -166,7 +166,7 @@ describe('what a completed task may change', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CR30] nothing runs if it is as before, or before the task is done', () => {
+  it('nothing runs if it is as before, or before the task is done', () => {
     const plan = new Plan({ ...approved('A', NPM), scope: ['test/**'] }, { title: 'Z' })
     plan.runs('failed')
     leaves(plan, [])
@@ -177,7 +177,7 @@ describe('what a completed task may change', () => {
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
   })
 
-  it('[CR30] another run proves nothing that no claim saw', () => {
+  it('another run proves nothing that no claim saw', () => {
     const plan = new Plan(approved('A', NPM), { title: 'Z' })
     plan.runs('failed')
     plan.run(plan.sets('person', 1, { status: 'completed' }))

@@ -30,12 +30,12 @@ describe('what a new conversation gets', () => {
     ['turn_todos', false, false, true],
     ['task_list', false, false, false],
     ['runsheet', true, true, true],
-  ] as const)('[PO1] %s: review %s, assessor %s, gate %s, and the limits', (toolset, review, assessor, gate) => {
+  ] as const)('%s: review %s, assessor %s, gate %s, and the limits', (toolset, review, assessor, gate) => {
     const waits = toolset === 'task_manager' ? { review_timeout_ms: 120_000, panel_grace_ms: 15_000 } : {}
     expect(fresh({ toolset })).toStrictEqual({ toolset, review, assessor, gate, ...LIMITS, ...waits })
   })
 
-  it('[PO10] null as a review timeout or a grace is a value: it overrides the numbers of the toolset', () => {
+  it('null as a review timeout or a grace is a value: it overrides the numbers of the toolset', () => {
     const never = { review_timeout_ms: null, panel_grace_ms: null }
     expect(fresh({ toolset: 'task_manager', ...never })).toMatchObject(never)
     expect(fresh({ toolset: 'task_manager' }, never)).toMatchObject(never)
@@ -43,7 +43,7 @@ describe('what a new conversation gets', () => {
     expect(refused({ max_steps: null }).data).toMatchObject({ field: 'max_steps' })
   })
 
-  it('[PO11] another toolset brings its own default waits, unless the request or the host names them', () => {
+  it('another toolset brings its own default waits, unless the request or the host names them', () => {
     const [never, soon] = [
       { review_timeout_ms: null, panel_grace_ms: null },
       { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
@@ -60,7 +60,7 @@ describe('what a new conversation gets', () => {
     expect(taken(policyWith(own, {}, { toolset: 'task_manager' }))).toMatchObject({ review_timeout_ms: 9 })
   })
 
-  it('[PO1] runsheet is the default', () => {
+  it('runsheet is the default', () => {
     expect(fresh({}).toolset).toBe('runsheet')
   })
 
@@ -96,13 +96,13 @@ describe('what a new conversation gets', () => {
 describe('a change', () => {
   const base = fresh({ toolset: 'runsheet', history_limit: 7 })
 
-  it('[PO3] changes what is named, and the rest stays', () => {
+  it('[PO2] changes what is named, and the rest stays', () => {
     expect(taken(policyWith(base, {}, { gate: false }))).toStrictEqual({ ...base, gate: false })
     expect(taken(policyWith(base, {}, { toolset: 'checklist' }))).toStrictEqual({ ...base, toolset: 'checklist' })
     expect(taken(policyWith(base, {}, { gate: undefined }))).toStrictEqual(base)
   })
 
-  it('[PO3] a host does not change the policy of an existing conversation', () => {
+  it('[PO2] a host does not change the policy of an existing conversation', () => {
     expect(taken(policyWith(base, { toolset: 'task_list', gate: false, max_steps: 1 }, {}))).toStrictEqual(base)
   })
 
@@ -117,7 +117,7 @@ describe('a change', () => {
 })
 
 describe('what is refused', () => {
-  it('[PO6] manage_todos without the assessor', () => {
+  it('manage_todos without the assessor', () => {
     expect(refused({ toolset: 'manage_todos', assessor: false }).code).toBe('assessor_required')
     expect(refused({ toolset: 'manage_todos' }, fresh({ toolset: 'checklist' })).code).toBe('assessor_required')
     expect(refused({ assessor: false }, fresh({ toolset: 'manage_todos' })).code).toBe('assessor_required')
@@ -130,7 +130,7 @@ describe('what is refused', () => {
     ['max_steps_with_plan', 1, 1_000],
     ['max_advances', 0, 1_000],
     ['history_limit', 0, 10_000],
-  ] as const)('[PO1] a %s that is not from %i to %i', (field, least, most) => {
+  ] as const)('a %s that is not from %i to %i', (field, least, most) => {
     expect(fresh({ [field]: least })[field]).toBe(least)
     expect(fresh({ [field]: most })[field]).toBe(most)
     for (const value of [least - 1, most + 1, -0, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5']) {
@@ -140,7 +140,7 @@ describe('what is refused', () => {
     }
   })
 
-  it('[PO1] an unknown toolset', () => {
+  it('an unknown toolset', () => {
     for (const toolset of ['todo', '', 'toString', '__proto__', 7, ['runsheet'], { toString: null }]) {
       const refusal = refused({ toolset })
       expect(refusal.code).toBe('invalid_field')
@@ -148,7 +148,7 @@ describe('what is refused', () => {
     }
   })
 
-  it.each(['review', 'assessor', 'gate'])('[PO1] a %s that is neither true nor false', field => {
+  it.each(['review', 'assessor', 'gate'])('a %s that is neither true nor false', field => {
     for (const value of ['on', 1, null]) expect(refused({ [field]: value }).data).toMatchObject({ field })
   })
 })

@@ -32,7 +32,7 @@ function runNext(chat: Driver, result: CheckResult, exit: number, turn_id = 'tur
 }
 
 describe('a receipt', () => {
-  it('[RC7] there is none without a plan', () => {
+  it('there is none without a plan', () => {
     const chat = underReview('A')
     expect(receipt(chat)).toBeUndefined()
     expect(receipt(chat, 'nowhere')).toBeUndefined()
@@ -125,7 +125,7 @@ describe('a receipt', () => {
   })
 })
 
-it('[PF22] lists what a host and an agent report of their own tools, by who says so', () => {
+it('lists what a host and an agent report of their own tools, by who says so', () => {
   const chat = planned()
   const call = { tool: 'Bash', arguments: { command: 'npm test' }, answer: 'ok 40', ok: true }
   const report = (more: object) =>

@@ -25,7 +25,7 @@ const answer = (result: object): StoredEvent =>
     data: { tool_call_id: 'call-1', tool: 'x', result, duration_ms: 1, ok: true },
   }) as StoredEvent
 
-it('[BK9] a UUID is replaced wherever it stands, in texts, too', () => {
+it('a UUID is replaced wherever it stands, in texts, too', () => {
   const id = '01a1e1c2-9aac-7710-a8cb-b687ff6f0303'
   const renamed = renamedLog('new', () => 'fresh')
   expect(renamed(task(id, `see ${id}`))).toMatchObject({
@@ -37,7 +37,7 @@ it('[BK9] a UUID is replaced wherever it stands, in texts, too', () => {
   })
 })
 
-it('[BK9] a short id of a host is replaced in the fields of ids only', () => {
+it('a short id of a host is replaced in the fields of ids only', () => {
   const renamed = renamedLog('new', () => 'fresh')
   expect(renamed(task('a', 'a'))).toMatchObject({ data: { task: { id: 'fresh', title: 'a' } } })
   expect(renamed(answer({ task_id: 'a', task_ids: ['a', 'b'], text: 'a', session_id: 'other' }))).toMatchObject({
@@ -48,7 +48,7 @@ it('[BK9] a short id of a host is replaced in the fields of ids only', () => {
   })
 })
 
-it('[BK9] a renamed log is a log: it folds, and nothing in it refers to what is not there', () => {
+it('a renamed log is a log: it folds, and nothing in it refers to what is not there', () => {
   const driver = new Driver()
   driver.start('turn-1', { review: false, assessor: false, gate: false })
   driver.run(driver.adds('model', 'One', 'Two'))

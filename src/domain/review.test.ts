@@ -73,7 +73,7 @@ describe('rows without a draft_index', () => {
     expect(changesBetween(tagged, rows)).toMatchObject({ edited: [], added: [], removed: [] })
   })
 
-  it('[RE21][RE7] a row that has the title of a draft row is that row, edited; the others are new', () => {
+  it('[RE21] a row that has the title of a draft row is that row, edited; the others are new', () => {
     expect(indexes([{ title: 'B', tags: [] }, { title: 'B', status: 'done' }, { title: 'b' }])).toEqual([
       1,
       undefined,
@@ -117,7 +117,7 @@ describe('rows without a draft_index', () => {
     expect(confirmed(proposed, rows).map(({ draft_index }) => draft_index)).toEqual(expected)
   })
 
-  it('[RE21][RE3] a row that is found by its place is that row: what it leaves out is as in the draft', () => {
+  it('[RE21] a row that is found by its place is that row: what it leaves out is as in the draft', () => {
     const { criteria: _criteria, ...whole } = row('X')
     expect(confirmed([row('A', { criteria: 'a', agent_type: 'tester' })], [whole])).toEqual([
       { ...row('X', { criteria: 'a', agent_type: 'tester' }), draft_index: 0 },
@@ -135,23 +135,23 @@ describe('a review and the clock', () => {
   const review = { status: 'pending', expires_at: '2026-11-02T09:02:00.000Z', closes_at: null } as const
   const closing = { ...review, closes_at: '2026-11-02T09:01:00.000Z' }
 
-  it('[RE12] is overdue from its deadline on, not a millisecond before', () => {
+  it('[RE10] is overdue from its deadline on, not a millisecond before', () => {
     expect(overdue(review, '2026-11-02T09:01:59.999Z')).toBeUndefined()
     expect(overdue(review, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
   })
 
-  it('[RE12] reads as expired once it is overdue', () => {
+  it('[RE10] reads as expired once it is overdue', () => {
     expect(statusAt(review, '2026-11-02T09:01:59.999Z')).toBe('pending')
     expect(statusAt(review, '2026-11-02T09:02:00.000Z')).toBe('expired')
   })
 
-  it('[RE13] is closed when the grace of the last panel is over, and reads as cancelled', () => {
+  it('is closed when the grace of the last panel is over, and reads as cancelled', () => {
     expect(overdue(closing, '2026-11-02T09:00:59.999Z')).toBeUndefined()
     expect(overdue(closing, '2026-11-02T09:01:00.000Z')).toBe('panel_closed')
     expect(statusAt(closing, '2026-11-02T09:01:00.000Z')).toBe('cancelled')
   })
 
-  it('[RE11] a grace that would end after the deadline does not prolong it', () => {
+  it('a grace that would end after the deadline does not prolong it', () => {
     const late = { ...review, closes_at: '2026-11-02T09:03:00.000Z' }
     expect(dueAt(late)).toBe(review.expires_at)
     expect(overdue(late, '2026-11-02T09:02:00.000Z')).toBe('review_timeout')
@@ -169,18 +169,18 @@ describe('a review and the clock', () => {
 describe('the rows of a confirm', () => {
   const draft = [row('A', { details: 'why', priority: 'high', tags: ['x'], status: 'doing', order: 2 }), row('B')]
 
-  it('[RE3] what a row leaves out is as in the draft row of its draft_index', () => {
+  it('[RE21] what a row leaves out is as in the draft row of its draft_index', () => {
     expect(confirmed(draft, [{ draft_index: 0 }, { draft_index: 1, title: ' B2 ' }])).toStrictEqual([
       { ...draft[0], draft_index: 0 },
       { ...row('B2'), draft_index: 1 },
     ])
   })
 
-  it('[RE3] what a row without a draft_index leaves out is the default', () => {
+  it('[RE21] what a row without a draft_index leaves out is the default', () => {
     expect(confirmed(draft, [{ title: 'C' }])).toStrictEqual([row('C')])
   })
 
-  it('[RE3] what is emptied stays empty', () => {
+  it('[RE21] what is emptied stays empty', () => {
     expect(confirmed(draft, [{ draft_index: 0, details: '', tags: [] }])[0]).toMatchObject({ details: '', tags: [] })
   })
 
@@ -206,13 +206,13 @@ describe('the rows of a confirm', () => {
     ['a status in a list', 'status', { title: 'A', status: ['todo'] }],
     ['null', 'row', null],
     ['a string', 'row', 'A'],
-  ])('[RE4] each row is checked again: %s is refused with row and field', (_, field, submitted) => {
+  ])('each row is checked again: %s is refused with row and field', (_, field, submitted) => {
     const refusal = refused(draft, [{ title: 'fine' }, submitted])
     expect(refusal.code).toBe('invalid_field')
     expect(refusal.data).toMatchObject({ row: 1, field })
   })
 
-  it('[RE5] two doing rows are refused, also when the draft says so', () => {
+  it('two doing rows are refused, also when the draft says so', () => {
     const refusal = refused(draft, [{ draft_index: 0 }, { title: 'C', status: 'doing' }])
     expect([refusal.code, refusal.data]).toEqual(['two_in_progress', { row: 1, field: 'status' }])
     expect(
@@ -223,12 +223,12 @@ describe('the rows of a confirm', () => {
     ).toHaveLength(2)
   })
 
-  it('[RE6] two rows with the same draft_index are refused', () => {
+  it('two rows with the same draft_index are refused', () => {
     const refusal = refused(draft, [{ draft_index: 1 }, { draft_index: 0, status: 'todo' }, { draft_index: 1 }])
     expect(refusal.data).toMatchObject({ row: 2, field: 'draft_index' })
   })
 
-  it('[RE6] a draft_index outside the draft is refused', () => {
+  it('a draft_index outside the draft is refused', () => {
     for (const draft_index of [2, -1, 0.5, Number.NaN, '0', false]) {
       expect(refused(draft, [{ title: 'A', draft_index }]).data).toMatchObject({ row: 0, field: 'draft_index' })
     }

@@ -14,7 +14,7 @@ const row = (title: string, details = ''): Row => ({
 })
 
 describe('a plan that revises another', () => {
-  it('[RE32] is compared row by row: by equal title, then by position', () => {
+  it('is compared row by row: by equal title, then by position', () => {
     const before = [row('A'), row('B'), row('C'), row('D')]
     const after = [row('C', 'more'), row('B2'), row('A'), row('E'), row('F')]
     expect(revisionOf(before, after)).toEqual({
@@ -38,7 +38,7 @@ describe('a plan that revises another', () => {
     ])
   })
 
-  it('[RE32] is unchanged only where its order is, too; as few rows as possible count as moved', () => {
+  it('is unchanged only where its order is, too; as few rows as possible count as moved', () => {
     const rows = ['A', 'B', 'C', 'D'].map(title => row(title))
     const [a, b, c, d] = rows
     if (!a || !b || !c || !d) throw new Error('no rows')
@@ -56,7 +56,7 @@ describe('a plan that revises another', () => {
     expect([...outOfOrder([0, undefined, 4])]).toEqual([])
   })
 
-  it('[RE22][RE32] the log has the rows that a plan was sent back with, in their order', () => {
+  it('[RE22] the log has the rows that a plan was sent back with, in their order', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('model', 'A', 'B', 'C'))
     const tasks = [{ draft_index: 2 }, { title: 'New' }, { draft_index: 0, title: 'A 2' }]
@@ -74,7 +74,7 @@ describe('a plan that revises another', () => {
     expect(titles({})).toEqual(['A', 'B', 'C'])
   })
 
-  it('[RE32] the plan that was sent back keeps its rows until the one that revises it is decided', () => {
+  it('the plan that was sent back keeps its rows until the one that revises it is decided', () => {
     const chat = inRun({ review: true })
     const titles = (id: string): string[] => chat.state.reviews.get(id)?.draft_tasks.map(({ title }) => title) ?? []
     chat.run(chat.adds('model', 'A', 'B'))

@@ -32,7 +32,7 @@ describe('the fields of a row', () => {
     })
   })
 
-  it('[TE8] what a row says is told by kind, the default not at all', () => {
+  it('what a row says is told by kind, the default not at all', () => {
     const row: Row = { ...ROW, details: 'd', criteria: 'c', priority: 'high', status: 'doing', tags: ['x', 'y'] }
     expect(fieldTexts(row, 'text')).toEqual(['d', 'Done when: c'])
     expect(fieldTexts(row, 'choice', 'line', 'list', 'globs')).toEqual([

@@ -66,12 +66,12 @@ const refusals = (Object.keys(SAMPLES) as RefusalCode[]).map(
 )
 
 describe('what a refusal says', () => {
-  it.each(refusals.map(refusal => [refusal.code, refusal] as const))('[TS7] %s: one sentence or more', (_, refusal) => {
+  it.each(refusals.map(refusal => [refusal.code, refusal] as const))('%s: one sentence or more', (_, refusal) => {
     expect(refusal.message).toMatch(/^[A-Za-z_][^\n]*\.$/)
     expect(refusal.message).not.toMatch(/undefined|\[object|NaN/)
   })
 
-  it('[TS7] names tasks, fields and statuses as its audience does', () => {
+  it('names tasks, fields and statuses as its audience does', () => {
     const words = { completed: 'done', blocked: 'stuck', pending: 'todo', title: 'name', outcome: 'note' }
     const vocabulary = {
       idOf: ({ id }: { id: string }) => id.slice(0, 4),
@@ -107,7 +107,7 @@ describe('what a refusal says', () => {
     expect(told(null)).toContain('since you last saw it: checks are now [].')
   })
 
-  it('[TS7] says what became of a claim, and that the task is blocked where its audience has a word for it', () => {
+  it('says what became of a claim, and that the task is blocked where its audience has a word for it', () => {
     const blocked = { ...task, status: 'blocked' } as const
     const refusal = new Refusal('not_accepted', { task: blocked, verdict: 'not_ok', reason: 'no test' })
     expect(say(refusal)).toBe('Task 1 was not accepted: no test. It is blocked now.')
@@ -117,13 +117,13 @@ describe('what a refusal says', () => {
     expect(say(unclear)).toBe('Task 1 was not assessed. The assessor said: Maybe.')
   })
 
-  it('[TS6] lists what is open, and how much more there is', () => {
+  it('lists what is open, and how much more there is', () => {
     expect(say(new Refusal('task_not_found', SAMPLES.task_not_found))).toBe(
       'There is no task with this id. Open: 1 (Look), 2 (Leap) and 3 more.',
     )
   })
 
-  it('[TS7] uses the sentences of its audience before ours', () => {
+  it('uses the sentences of its audience before ours', () => {
     const sentences = { batch_empty: () => '至少需要一个任务。' }
     expect(say(new Refusal('batch_empty', {}), { sentences })).toBe('至少需要一个任务。')
   })
@@ -134,7 +134,7 @@ describe('what a refusal says', () => {
     )
   })
 
-  it('[BA3] can be about another element, or about none', () => {
+  it('[BA2] can be about another element, or about none', () => {
     const refusal = invalidField('title', { rule: 'empty' }, 1)
     expect([refusal.message, refusal.at(4).message, refusal.at(undefined).message]).toEqual([
       'tasks[1].title must not be empty.',

@@ -49,7 +49,7 @@ describe('tokens', () => {
     expect(tokensOf('Party🎂🎉now ❤️ 🇩🇪🇫🇷')).toEqual(['party', '🎂', '🎉', 'now', '❤', '🇩🇪', '🇫🇷'])
   })
 
-  it('[SE2] only the beginning of a very long word or text counts', () => {
+  it('[SE1] only the beginning of a very long word or text counts', () => {
     expect(tokensOf('x'.repeat(100))).toEqual(['x'.repeat(32)])
     expect(finds('x'.repeat(100), 'x'.repeat(60))).toBe(true)
     expect(tokensOf(`${'ab '.repeat(10_000)}end`)).not.toContain('end')
@@ -69,7 +69,7 @@ describe('a query', () => {
     ['Write the quarterly report', 'REPORT WRITE'],
     ['Größe ändern', 'grosse and'],
     ['cake 🎂', '🎂'],
-  ])('[SE2] finds %s by %s', (text, query) => expect(finds(text, query)).toBe(true))
+  ])('[SE1] finds %s by %s', (text, query) => expect(finds(text, query)).toBe(true))
 
   it.each([
     ['准备生日派对的预算', '日生'],
@@ -78,9 +78,9 @@ describe('a query', () => {
     ['100% sure', '%'],
     ['a*b', '*'],
     ['anything', ' '],
-  ])('[SE2] does not find %s by %s', (text, query) => expect(finds(text, query)).toBe(false))
+  ])('[SE1] does not find %s by %s', (text, query) => expect(finds(text, query)).toBe(false))
 
-  it('[SE2] has sixteen words at most, each once', () => {
+  it('[SE1] has sixteen words at most, each once', () => {
     expect(termsOf('a b a b a')).toEqual([
       { token: 'a', prefix: false },
       { token: 'b', prefix: false },
@@ -89,7 +89,7 @@ describe('a query', () => {
     expect(termsOf(Array.from({ length: 400 }, (_, index) => `w${index}`).join(' '))).toHaveLength(16)
   })
 
-  it('[SE2] any text is found by its own words, and its keys by their beginnings', () => {
+  it('[SE1] any text is found by its own words, and its keys by their beginnings', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 60 })
     fc.assert(
       fc.property(texts, fc.nat(), (text, place) => {
@@ -117,7 +117,7 @@ describe('a query', () => {
   })
 })
 
-it('[SE4] more matches come first, then newer ones', () => {
+it('more matches come first, then newer ones', () => {
   const documents = ['tea', 'tea tea cake', 'teapot', 'tea and tea'].map(text => ({ tokens: text }))
   expect(ranked(documents, termsOf('tea')).map(({ tokens }) => tokens)).toEqual([
     'tea tea cake',
@@ -137,9 +137,9 @@ describe('highlights', () => {
     ['<b>bold</b>', 'bold', '<b>[bold]</b>'],
     ['a cake 🎂!', '🎂', 'a cake [🎂]!'],
     ['one two', 'three', 'one two'],
-  ])('[SE6] %s by %s', (text, query, parts) => expect(shown(marked(text, termsOf(query)))).toBe(parts))
+  ])('%s by %s', (text, query, parts) => expect(shown(marked(text, termsOf(query)))).toBe(parts))
 
-  it('[SE6] the parts are the text, whatever it holds', () => {
+  it('the parts are the text, whatever it holds', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 80 }),
@@ -155,7 +155,7 @@ describe('highlights', () => {
     )
   })
 
-  it('[SE6] an excerpt is short, on one line, around the first match', () => {
+  it('an excerpt is short, on one line, around the first match', () => {
     const text = `${'Once upon a time. '.repeat(30)}\nThe needle\nis here.${' And so on.'.repeat(50)}`
     const parts = excerpt(text, termsOf('needle'))
     expect(shown(parts)).toMatch(/^….{40}\[needle\] is here\..*…$/)

@@ -64,7 +64,7 @@ describe('a secret in an error', () => {
 })
 
 it.each([KEY, inUrl, inUrl.replaceAll(/%../g, each => each.toLowerCase()), JSON.stringify(KEY).slice(1, -1), inHtml])(
-  '[TR40] a result loses a secret as it is, in a URL, in JSON and in HTML: %s',
+  'a result loses a secret as it is, in a URL, in JSON and in HTML: %s',
   written => {
     expect(content([`a ${written} b`, 'quite', TOKEN.toUpperCase()])).toEqual([
       'a [redacted] b',

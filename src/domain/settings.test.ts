@@ -77,7 +77,7 @@ describe('which source counts', () => {
     expect(viewOf(sources()).assessor_model).toEqual({ value: null, source: 'default' })
   })
 
-  it('[SG1][SG2] the default toolset, and with it the default of review', () => {
+  it('[SG1] the default toolset, and with it the default of review', () => {
     const shown = (more: Partial<SettingsSources>) => {
       const { toolset, review } = viewOf(sources(more))
       return [toolset, review]
@@ -109,7 +109,7 @@ describe('which source counts', () => {
     })
   })
 
-  it('[SG2] what is locked is refused, with who locks it; the rest can be changed', () => {
+  it('what is locked is refused, with who locks it; the rest can be changed', () => {
     const fixed = { model: flag('demo', '--model'), review: variable(true, 'RUNSHEET_REVIEW') }
     const locked = { code: 'setting_locked', field: 'model', by: '--model' }
     expect(refused({ model: 'openai:x' }, { fixed })).toEqual(locked)
@@ -181,7 +181,7 @@ describe('a key', () => {
     expect(after({}, { key: KEY, base_url: 'http://a/v1' }).key).toEqual({ value: KEY, endpoint: 'http://a/v1' })
   })
 
-  it('[SG14] a model of the page is its choice also where URL and key are locked', () => {
+  it('a model of the page is its choice also where URL and key are locked', () => {
     const fixed = { base_url: flag('http://a/v1', '--model-url') }
     const saved = { model: 'openai:gpt-5' }
     expect(connectionOf(sources({ fixed, saved }), 'openai:gpt-5')).toMatchObject({ isOfPage: true, isLocked: true })
@@ -197,7 +197,7 @@ describe('a key', () => {
     expect(moved.key).toEqual({ value: 'another-key', endpoint: 'http://b.example/v1' })
   })
 
-  it('[SG4] is shown by its last four characters, if it has at least 20, and never otherwise', () => {
+  it('[SG3] is shown by its last four characters, if it has at least 20, and never otherwise', () => {
     expect(viewOf(sources({ saved: OPENAI })).key).toEqual({ is_set: true, source: 'page', ends_with: 'wxyz' })
     const short = { ...OPENAI, key: { value: 'x'.repeat(19), endpoint: 'openai' } }
     expect(viewOf(sources({ saved: short })).key).toEqual({ is_set: true, source: 'page' })
@@ -231,11 +231,11 @@ describe('a change', () => {
     [{ review_timeout_ms: 0 }, 'review_timeout_ms'],
     [{ review_timeout_ms: 31 * 86_400_000 }, 'review_timeout_ms'],
     [{ gate: true, unset: ['gate'] } as const, 'unset'],
-  ])('[SG6] %j is refused, with the field', (change, field) => {
+  ])('%j is refused, with the field', (change, field) => {
     expect(refused(change)).toMatchObject({ code: 'invalid_field', field })
   })
 
-  it('[SG6] a refusal does not repeat the key', () => {
+  it('a refusal does not repeat the key', () => {
     expect(JSON.stringify(refused({ key: 'a secret with spaces' }))).not.toContain('a secret')
   })
 

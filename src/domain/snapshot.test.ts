@@ -52,12 +52,12 @@ describe('a snapshot', () => {
     expect(snapshotOf(state).rejections['constructor']).toBeUndefined()
   })
 
-  it('[SQ10] of another version is refused', () => {
+  it('of another version is refused', () => {
     const snapshot = { ...snapshotOf(lived().state), version: SNAPSHOT_VERSION + 1 }
     expect(() => conversationOf(snapshot)).toThrow(`version ${SNAPSHOT_VERSION + 1}`)
   })
 
-  it('[SQ10] is due after 200 events, or as many as the list has tasks where these are more', () => {
+  it('is due after 200 events, or as many as the list has tasks where these are more', () => {
     const at = (seq: number, tasks: number) => {
       const entries = Array.from({ length: tasks }, (_, index) => [`t${index}`, {} as Task] as const)
       return { ...inRun().state, seq, tasks: Table.from(entries) }

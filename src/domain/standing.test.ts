@@ -162,7 +162,7 @@ describe('a run without a result', () => {
   }
   const stopped = { fingerprint: undefined, reason: 'It was stopped.' }
 
-  it('[CM14] leaves the earlier pass standing, and says so; and says nothing about other checks', () => {
+  it('leaves the earlier pass standing, and says so; and says nothing about other checks', () => {
     const plan = over()
     plan.run({ type: 'request_check', task: 2, check_id: FILE.id })
     plan.runs('inconclusive', stopped)
@@ -173,7 +173,7 @@ describe('a run without a result', () => {
     expect(staleChecks(plan.state, 'turn-1', 'f1')).toEqual([])
   })
 
-  it('[CM14] for a claim that is refused, too', () => {
+  it('for a claim that is refused, too', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -182,7 +182,7 @@ describe('a run without a result', () => {
     expect(standings(plan, 1)).toEqual(['proven'])
   })
 
-  it('[CM14] keeps the changes that a person has to accept', () => {
+  it('keeps the changes that a person has to accept', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     claim(plan, 1, 'passed', { changes: [{ path: 'test/a.js', is: 'protected', hash: 'g1' }] })

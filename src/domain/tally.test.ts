@@ -10,7 +10,7 @@ it.each<[string, ...TaskStatus[]]>([
   ["2 of 3 done: 2 on the agent's word; 1 cancelled", 'completed', 'cancelled', 'completed'],
   ["1 of 4 done: 1 on the agent's word; 1 blocked, 1 cancelled", 'completed', 'blocked', 'cancelled', 'pending'],
   ['0 of 2 done; 2 cancelled', 'cancelled', 'cancelled'],
-])('[TH5] a tally counts every step, also those that are cancelled: %s', (words, ...statuses) => {
+])('a tally counts every step, also those that are cancelled: %s', (words, ...statuses) => {
   const chat = inRun()
   chat.run(chat.adds('model', ...statuses.map((_, at) => `Step ${at + 1}`)))
   for (const [at, status] of statuses.entries()) {

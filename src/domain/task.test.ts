@@ -21,7 +21,7 @@ describe('status', () => {
 describe('the order of the list', () => {
   const at = (position: number, number: number): Task => ({ position, number }) as Task
 
-  it('[TA15] goes by position, and by number where two share one', () => {
+  it('goes by position, and by number where two share one', () => {
     const list = [at(2, 1), at(1.5, 4), at(-1, 3), at(2, 2)].sort(byPosition)
     expect(list.map(task => task.number)).toEqual([3, 4, 1, 2])
   })

@@ -3,7 +3,7 @@ import { Refusal } from './refusal.ts'
 import { templateOf } from './template.ts'
 
 describe('a template', () => {
-  it('[HT19] is a name and rows, filled with the defaults', () => {
+  it('is a name and rows, filled with the defaults', () => {
     expect(templateOf('Release day', [{ title: ' tag it ' }, { title: 'tell them', status: 'done' }])).toEqual({
       name: 'Release day',
       tasks: [
@@ -20,13 +20,13 @@ describe('a template', () => {
     ['a name of 64 characters', 'x'.repeat(65), [{ title: 'a' }], { field: 'name' }],
     ['a title in each row', 'n', [{ title: 'a' }, { details: 'b' }], { row: 1, field: 'title' }],
     ['no row of a draft', 'n', [{ draft_index: 0 }], { row: 0, field: 'draft_index' }],
-  ])('[HT19] needs %s', (_, name, rows, data) => {
+  ])('needs %s', (_, name, rows, data) => {
     const refused = templateOf(name, rows)
     expect(refused).toBeInstanceOf(Refusal)
     expect(refused).toMatchObject({ code: 'invalid_field', data })
   })
 
-  it('[HT19] holds 1 to 20 rows', () => {
+  it('holds 1 to 20 rows', () => {
     expect(templateOf('n', [])).toMatchObject({ code: 'batch_empty' })
     expect(
       templateOf(

@@ -35,22 +35,22 @@ describe('ids', () => {
 })
 
 describe('one line', () => {
-  it('[TA5] a title is trimmed', () => {
+  it('[TA6] a title is trimmed', () => {
     expect(line('  Buy milk \u00a0')).toBe('Buy milk')
   })
 
-  it('[TA5] each control character and line break becomes a space', () => {
+  it('[TA6] each control character and line break becomes a space', () => {
     expect(line('a\nb\r\nc\td\u0000e\u001bf\u007fg\u0085h\u2028i\u2029j')).toBe('a b  c d e f g h i j')
   })
 
-  it('[TA5] a title holds 400 code points and not 401, however many units those are', () => {
+  it('[TA6] a title holds 400 code points and not 401, however many units those are', () => {
     expect(line('x'.repeat(400))).toBe('x'.repeat(400))
     expect(message(line('x'.repeat(401)))).toBe('must be at most 400 characters, got 401')
     expect(line(ASTRAL.repeat(400))).toBe(ASTRAL.repeat(400))
     expect(message(line(ASTRAL.repeat(401)))).toBe('must be at most 400 characters, got 401')
   })
 
-  it('[TA5] trimmed characters do not count', () => {
+  it('[TA6] trimmed characters do not count', () => {
     expect(line(`\n ${'x'.repeat(400)} \t`)).toBe('x'.repeat(400))
   })
 
@@ -136,14 +136,14 @@ describe('one line', () => {
     for (const text of ['שלום \u200f!', 'مرحبا\u061c']) expect(line(text)).toBe(text)
   })
 
-  it('[TA7] a lone surrogate is refused', () => {
+  it('a lone surrogate is refused', () => {
     for (const half of HALVES) {
       expect(isBlank(half)).toBe(false)
       expect(message(line(half))).toBe('must be well-formed Unicode: it contains half of a surrogate pair')
     }
   })
 
-  it('[TA5] anything but a string is refused, and its type is named', () => {
+  it('[TA6] anything but a string is refused, and its type is named', () => {
     expect(message(line(7))).toBe('must be a string, got number')
     expect(message(line(null))).toBe('must be a string, got null')
     expect(message(line(['a']))).toBe('must be a string, got an array')
@@ -152,18 +152,18 @@ describe('one line', () => {
 })
 
 describe('several lines', () => {
-  it('[TA8] line ends become \\n, tabs stay, other control characters become spaces', () => {
+  it('line ends become \\n, tabs stay, other control characters become spaces', () => {
     expect(prose('a\r\nb\rc\nd\te\u0000f\u001bg\u007fh\u0085i')).toBe('a\nb\nc\nd\te f g h i')
   })
 
-  it('[TA8] it holds 8,000 code points and not 8,001', () => {
+  it('it holds 8,000 code points and not 8,001', () => {
     expect(prose('x'.repeat(8_000))).toBe('x'.repeat(8_000))
     expect(message(prose('x'.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
     expect(prose(ASTRAL.repeat(8_000))).toBe(ASTRAL.repeat(8_000))
     expect(message(prose(ASTRAL.repeat(8_001)))).toBe('must be at most 8000 characters, got 8001')
   })
 
-  it('[TA8] it may be empty, and is when nothing but space is left', () => {
+  it('it may be empty, and is when nothing but space is left', () => {
     expect(prose('')).toBe('')
     expect(prose(' \r\n\t ')).toBe('')
   })
@@ -173,13 +173,13 @@ describe('several lines', () => {
     expect(prose('a\u200bb')).toBe('ab')
   })
 
-  it('[AS7] what a model wrote freely is repaired instead of refused', () => {
+  it('what a model wrote freely is repaired instead of refused', () => {
     expect(asProse(' a\ud83d\r\nb\u0000 ')).toBe('a\ufffd\nb')
     expect(asProse(`  ${ASTRAL.repeat(9_000)}`)).toBe(ASTRAL.repeat(8_000))
     expect(asProse('\u200b')).toBe('')
   })
 
-  it('[TA7] a lone surrogate is refused, and so is anything but a string', () => {
+  it('a lone surrogate is refused, and so is anything but a string', () => {
     for (const half of HALVES) expect(prose(half)).toBeInstanceOf(Problem)
     expect(message(prose(undefined))).toBe('must be a string, got undefined')
   })
@@ -188,12 +188,12 @@ describe('several lines', () => {
 describe('tags', () => {
   const tags = (count: number): string[] => Array.from({ length: count }, (_, index) => `tag-${index}`)
 
-  it('[TA9] 20 tags are taken and 21 are not', () => {
+  it('20 tags are taken and 21 are not', () => {
     expect(tagList(tags(20))).toEqual(tags(20))
     expect(message(tagList(tags(21)))).toBe('must have at most 20 entries, got 21')
   })
 
-  it('[TA9] a tag has 1 to 64 code points, and a refusal names the one that does not', () => {
+  it('a tag has 1 to 64 code points, and a refusal names the one that does not', () => {
     expect(tagList([ASTRAL.repeat(64)])).toEqual([ASTRAL.repeat(64)])
     expect(message(tagList(['ok', ASTRAL.repeat(65)]))).toBe('must be at most 64 characters, got 65')
     expect(message(tagList(['ok', 'ok', ' ']))).toBe('must not be empty')
@@ -201,11 +201,11 @@ describe('tags', () => {
     expect(message(tagList(['\ud83d']))).toMatch(/^must be well-formed/)
   })
 
-  it('[TA9] repeated tags count once, as they are after cleaning', () => {
+  it('repeated tags count once, as they are after cleaning', () => {
     expect(tagList([...tags(20), ' tag-0\n', 'tag-19'])).toEqual(tags(20))
   })
 
-  it('[TA9] a string is not a list of tags', () => {
+  it('a string is not a list of tags', () => {
     expect(message(tagList('a,b'))).toBe('must be an array, got string')
   })
 })

@@ -15,7 +15,7 @@ const cardsIn = (log: Parameters<typeof threadIn>[0]): PlanCard[] =>
   threadIn(log).flatMap(({ items }) => items.flatMap(item => (item.kind === 'plan' ? [item.card] : [])))
 
 describe('plans in a thread', () => {
-  it('[TH9] checks that were not approved are counted and named at their row and step, until they are', () => {
+  it('checks that were not approved are counted and named at their row and step, until they are', () => {
     const plan = new Plan({ title: 'A', checks: [NPM, FILE] }, { title: 'B', checks: [TICK] })
     plan.run(plan.settles(1))
     const [card] = cardsIn(plan.log)
@@ -30,7 +30,7 @@ describe('plans in a thread', () => {
     expect(steps()[0]?.unapproved).toEqual([FILE])
   })
 
-  it('[TH1] an approved plan is a card: what was edited, added and removed, row by row, in the order of the decision', () => {
+  it('an approved plan is a card: what was edited, added and removed, row by row, in the order of the decision', () => {
     const [sentBack, approved] = cardsIn(corpusLog('planned'))
     expect(sentBack).toMatchObject({
       outcome: 'changes_requested',
@@ -59,7 +59,7 @@ describe('plans in a thread', () => {
     expect(ids).toEqual(dataOf(corpusLog('planned'), 'task_created').map(({ task }) => task.id))
   })
 
-  it('[TH1] a plan that was sent back with edits has its rows in their order, with the comments on them', () => {
+  it('a plan that was sent back with edits has its rows in their order, with the comments on them', () => {
     const chat = underReview('A', 'B', 'C')
     const tasks = [{ draft_index: 2 }, { title: 'New' }, { draft_index: 0, title: 'A 2' }]
     const row_comments = [{ draft_index: 1, comment: 'Why?' }]
@@ -81,7 +81,7 @@ describe('plans in a thread', () => {
   it.each([
     ['approved', { action: 'confirm', tasks: [{ draft_index: 0 }] }],
     ['changes_requested', { action: 'revise', comment: 'Shorter' }],
-  ] as const)('[PA56] a turn that a reopened plan started is known by its decision: %s', (decided, decision) => {
+  ] as const)('a turn that a reopened plan started is known by its decision: %s', (decided, decision) => {
     const chat = underReview('A').wait(120_000)
     chat.run({ type: 'expire_review', review_id: 'review-1' })
     chat.finish('turn-1')
@@ -97,14 +97,14 @@ describe('plans in a thread', () => {
     ['rejected', { comment: 'No' }, 'rejected'],
     ['rejected with words of their own', { reason: 'the moon is full' }, 'rejected'],
     ['closed', { reason: 'panel_closed' }, 'closed'],
-  ])('[TH1] a plan that was %s is a card, with what was proposed', (_, decision, outcome) => {
+  ])('a plan that was %s is a card, with what was proposed', (_, decision, outcome) => {
     const chat = underReview('A', 'B')
     expect(cardsIn(chat.log)).toEqual([])
     chat.run(cancels(decision))
     expect(cardsIn(chat.log)).toMatchObject([{ outcome, steps: 2, rows: [{ title: 'A' }, { title: 'B' }] }])
   })
 
-  it('[TH1] so is one that timed out, that its turn ended, and that a newer one superseded', () => {
+  it('so is one that timed out, that its turn ended, and that a newer one superseded', () => {
     const late = underReview('A').wait(120_000)
     late.run({ type: 'expire_review', review_id: 'review-1' })
     const stopped = underReview('A')
@@ -119,7 +119,7 @@ describe('plans in a thread', () => {
 })
 
 describe('work in a thread', () => {
-  it('[TH2][TH3] is told by step: what was said, tools, claims, verdicts and checks; bookkeeping is left out', () => {
+  it('is told by step: what was said, tools, claims, verdicts and checks; bookkeeping is left out', () => {
     expect(told(threadIn(corpusLog('planned')))).toEqual([
       'turn-1:',
       'user: Report on the third quarter',
@@ -149,7 +149,7 @@ describe('work in a thread', () => {
     ])
   })
 
-  it('[TH3] runs of checks stand at their step with their check, and what an agent elsewhere reports', () => {
+  it('runs of checks stand at their step with their check, and what an agent elsewhere reports', () => {
     expect(told(threadIn(corpusLog('proven')))).toEqual([
       'fix_1:',
       'plan approved: 2 steps, 1 edited, 0 added, 0 removed',
@@ -167,7 +167,7 @@ describe('work in a thread', () => {
     ])
   })
 
-  it('[TH3] of many reports the newest fifty of a task are told', () => {
+  it('of many reports the newest fifty of a task are told', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B'))
     for (let count = 0; count < 60; count += 1) {
@@ -180,14 +180,14 @@ describe('work in a thread', () => {
     expect(step?.items.at(0)).toMatchObject({ kind: 'report', subject: 'echo 10' })
   })
 
-  it('[TH2] a step that was removed keeps its name', () => {
+  it('a step that was removed keeps its name', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.removes('person', 1))
     expect(told(threadIn(chat.log))).toContain('step 1 A [removed]')
   })
 
-  it('[TH2] a step that a person put aside and took back is none until it is worked on, in the order of the work', () => {
+  it('a step that a person put aside and took back is none until it is worked on, in the order of the work', () => {
     const chat = inRun()
     const steps = () => told(threadIn(chat.log)).filter(line => line.startsWith('step'))
     chat.run(chat.adds('model', 'A', 'B', 'C'))
@@ -200,7 +200,7 @@ describe('work in a thread', () => {
     expect(steps()).toEqual(['step 1 A [completed]', 'step 2 B [completed]', 'step 3 C [completed]'])
   })
 
-  it('[TH2] a step with work in it stays when it is pending again', () => {
+  it('a step with work in it stays when it is pending again', () => {
     const chat = outside()
     chat.run(chat.adds('model', 'A', 'B'))
     const call = { tool: 'Bash', arguments: { command: 'ls' }, answer: '', ok: true }
@@ -210,7 +210,7 @@ describe('work in a thread', () => {
     expect(told(threadIn(chat.log))).toContain('step 1 A [pending]')
   })
 
-  it('[TH2] a turn that another one continues keeps its steps as it left them: title, status and outcome', () => {
+  it('a turn that another one continues keeps its steps as it left them: title, status and outcome', () => {
     const chat = inRun({ gate: true })
     const steps = () =>
       threadIn(chat.log).map(({ items }) => items.flatMap(item => (item.kind === 'step' ? item.step : [])))
@@ -236,7 +236,7 @@ describe('work in a thread', () => {
     expect(steps()[1]?.[0]?.taken_up).toBeUndefined()
   })
 
-  it('[TH2] so does a step whose task a later turn works on, of another plan or not', () => {
+  it('so does a step whose task a later turn works on, of another plan or not', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'No key.' }))
@@ -249,7 +249,7 @@ describe('work in a thread', () => {
     ])
   })
 
-  it('[TH2] a check that runs again, at the end or for a person, takes up no step: earlier turns stay as they ended', () => {
+  it('a check that runs again, at the end or for a person, takes up no step: earlier turns stay as they ended', () => {
     const plan = new Plan(approved('A', NPM), { title: 'B' })
     plan.runs('failed')
     plan.claims(1)
@@ -278,12 +278,12 @@ describe('work in a thread', () => {
     ])
   })
 
-  it('[TH2] the names of all tools of every toolset are known', () => {
+  it('the names of all tools of every toolset are known', () => {
     const names = Object.values(toolsets).map(({ name, tools }) => [name, tools.map(tool => tool.name)])
     expect(OWN_TOOLS).toEqual(Object.fromEntries(names))
   })
 
-  it('[TH6] what a model claimed last can be taken over by a person who accepts it', () => {
+  it('what a model claimed last can be taken over by a person who accepts it', () => {
     const log = corpusLog('planned')
     const [first] = dataOf(log, 'task_created')
     const until = log.findIndex(({ type }) => type === 'claim_settled')
@@ -294,7 +294,7 @@ describe('work in a thread', () => {
 })
 
 describe('the end of a turn in a thread', () => {
-  it('[TH5] counts the whole plan, as it was when the turn ended, and of the last turn as it is now', () => {
+  it('counts the whole plan, as it was when the turn ended, and of the last turn as it is now', () => {
     const chat = inRun({ gate: true })
     chat.run(chat.adds('model', 'A', 'B', 'C'))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
@@ -318,7 +318,7 @@ describe('the end of a turn in a thread', () => {
     expect(threadIn(chat.log).at(-1)?.end?.left).toBeUndefined()
   })
 
-  it('[PL3][TH5] what was blocked in an earlier turn and is reopened joins the turn that goes on', () => {
+  it('[PL3] what was blocked in an earlier turn and is reopened joins the turn that goes on', () => {
     const chat = inRun({ gate: true })
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'No key.' }))
@@ -333,19 +333,19 @@ describe('the end of a turn in a thread', () => {
     expect(threadIn(chat.log).at(-1)).toMatchObject({ tally: { total: 2, done: 2 }, end: { status: 'done' } })
   })
 
-  it('[TH4] follow-ups of the gate are one item, and so are the answers that they followed', () => {
+  it('follow-ups of the gate are one item, and so are the answers that they followed', () => {
     const lines = told(threadIn(corpusLog('steered')))
     expect(lines.filter(line => line.startsWith('followed up'))).toEqual(['followed up 1 times, 1 answers'])
     expect(lines).not.toContain('assistant: The changelog is written.')
   })
 
-  it('[TH5] a turn that failed says why', () => {
+  it('a turn that failed says why', () => {
     const [failed] = threadIn(corpusLog('steered'))
     expect(failed?.end).toMatchObject({ status: 'failed', failure: { code: expect.any(String) } })
   })
 })
 
-it('[TH7] what Runsheet added to the last answer is not told: the end of the turn says it', () => {
+it('what Runsheet added to the last answer is not told: the end of the turn says it', () => {
   const log = corpusLog('planned')
   const last = log.findLast(({ type }) => type === 'message_added')
   const cutTo = (answer_length: number) =>
@@ -359,7 +359,7 @@ it('[TH7] what Runsheet added to the last answer is not told: the end of the tur
   expect(texts(cutTo(0))).toEqual(whole.slice(0, -1))
 })
 
-it('[TH8] an answer that was cut is told with the reason, also if nothing is left of it', () => {
+it('an answer that was cut is told with the reason, also if nothing is left of it', () => {
   const log = corpusLog('planned')
   const last = log.findLast(({ type }) => type === 'step_finished')
   for (const answer_length of [0, 3]) {
@@ -374,7 +374,7 @@ it('[TH8] an answer that was cut is told with the reason, also if nothing is lef
   }
 })
 
-it('[PA45] a claim that was not accepted is known until the judge says otherwise, unless a person changed the task', () => {
+it('a claim that was not accepted is known until the judge says otherwise, unless a person changed the task', () => {
   const verdict = (task_id: string, verdict: 'ok' | 'not_ok', more: { fenced?: true } = {}) =>
     ({
       kind: 'verdict',
@@ -394,7 +394,7 @@ it('[PA45] a claim that was not accepted is known until the judge says otherwise
   expect([...rejectedIn(thread, null)]).toEqual([])
 })
 
-it('[TH7] folded event by event, a thread is the same as from the whole log, and from a snapshot as from the state', () => {
+it('folded event by event, a thread is the same as from the whole log, and from a snapshot as from the state', () => {
   for (const name of CORPUS) {
     const log = corpusLog(name)
     const stepwise = log.reduce(
@@ -406,7 +406,7 @@ it('[TH7] folded event by event, a thread is the same as from the whole log, and
   }
 })
 
-it('[TH10] the turn of an agent elsewhere is settled once nothing of its plan is open and no review waits', () => {
+it('the turn of an agent elsewhere is settled once nothing of its plan is open and no review waits', () => {
   const chat = outside()
   const settled = () => threadIn(chat.log).map(({ is_settled = false, end }) => [is_settled, end])
   expect(settled()).toEqual([[false, undefined]])
@@ -429,7 +429,7 @@ it('[TH10] the turn of an agent elsewhere is settled once nothing of its plan is
   expect(threadIn(own.log)[0]).not.toHaveProperty('is_settled')
 })
 
-it('[TH5] items for a person have no tally, and leave nothing to go on with', () => {
+it('items for a person have no tally, and leave nothing to go on with', () => {
   const chat = inRun({ toolset: 'checklist' })
   chat.run(chat.adds('model', 'Buy milk', 'Ask Ann'))
   chat.run(chat.sets('model', 2, { status: 'completed' }))

@@ -30,7 +30,7 @@ const answer = (result: Json): NewEvent => ({
 describe('a transcript', () => {
   const events = log(step('m1', 'I plan'), added('m2', 'NEXT', true), step('m3', 'half'), added('m3', 'half, and open'))
 
-  it('[HT11] holds what was said, in order, with what was called along with it', () => {
+  it('holds what was said, in order, with what was called along with it', () => {
     expect(transcript.of(events)).toEqual([
       {
         message_id: 'm1',
@@ -52,7 +52,7 @@ describe('a transcript', () => {
     ])
   })
 
-  it('[HT11] holds the answers of its calls, each with its own turn', () => {
+  it('holds the answers of its calls, each with its own turn', () => {
     const other: NewEvent = { ...step('m4', ''), turn_id: 'u' }
     const messages = transcript.of(log(step('m1', ''), other, { ...answer('done'), turn_id: 'u' }))
     expect(messages.map(({ tool_calls = [] }) => tool_calls[0]?.answer)).toEqual([
@@ -61,13 +61,13 @@ describe('a transcript', () => {
     ])
   })
 
-  it('[HT11] keeps an answer when its message gets a last word, and leaves out answers to calls made elsewhere', () => {
+  it('keeps an answer when its message gets a last word, and leaves out answers to calls made elsewhere', () => {
     const [message] = transcript.of(log(step('m1', ''), answer({ id: 1 }), added('m1', 'half, and open')))
     expect(message).toMatchObject({ text: 'half, and open', tool_calls: [{ answer: { result: { id: 1 } } }] })
     expect(transcript.of(log(answer('nobody asked')))).toEqual([])
   })
 
-  it('[TO17] marks the calls that a turn which is over left without an answer', () => {
+  it('marks the calls that a turn which is over left without an answer', () => {
     const late = { ...PLAN, tool_call_id: 'call-2' }
     const two: NewEvent = {
       type: 'step_finished',
@@ -95,7 +95,7 @@ describe('a transcript', () => {
     expect(marks(transcript.of(events))).toEqual([[false, true], [false]])
   })
 
-  it('[HT11] cuts long results, and never through a character', () => {
+  it('cuts long results, and never through a character', () => {
     const cut = (result: Json) => transcript.of(log(step('m1', ''), answer(result)))[0]?.tool_calls?.[0]?.answer
     expect(cut('x'.repeat(2_000))).toMatchObject({ result: 'x'.repeat(2_000) })
     expect(cut('x'.repeat(2_000))).not.toHaveProperty('is_cut')

@@ -30,7 +30,7 @@ describe('what an ending amounts to', () => {
     expect(ended('answered', { open: 3, blocked: 2 }, {})).toBe('done')
   })
 
-  it('[TU10] incomplete: a model removed tasks from the plan, and nothing of it was completed', () => {
+  it('incomplete: a model removed tasks from the plan, and nothing of it was completed', () => {
     expect(ended('answered', { removed: 2 }, { assessor: true }, 2)).toBe('incomplete')
     expect(ended('answered', { removed: 2 }, { gate: true }, 1)).toBe('incomplete')
     expect(ended('answered', { removed: 2, completed: 1 }, { gate: true }, 2)).toBe('done')
@@ -38,7 +38,7 @@ describe('what an ending amounts to', () => {
     expect(ended('answered', { removed: 2 }, {}, 2)).toBe('done')
   })
 
-  it('[TU10] done: a person emptied the plan', () => {
+  it('done: a person emptied the plan', () => {
     expect(ended('answered', { removed: 2 })).toBe('done')
     expect(ended('answered', { removed: 2, cancelled: 1 })).toBe('done')
   })
@@ -59,7 +59,7 @@ describe('the states of a turn', () => {
     status => ({ status }) as Turn,
   )
 
-  it('[TU8] all but open and running are over', () => {
+  it('all but open and running are over', () => {
     expect(turns.filter(isFinished).map(turn => turn.status)).toEqual(['done', 'incomplete', 'failed', 'stopped'])
     expect(turns.filter(isRunning).map(turn => turn.status)).toEqual(['running'])
   })

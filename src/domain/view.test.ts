@@ -13,12 +13,12 @@ const finished = (status: 'incomplete' | 'done', steps: number): readonly string
   return after({ type: 'turn_finished', data: { turn_id: 'turn-1', status, steps, remaining: 1, counts, usage: {} } })
 }
 
-it('[TU9] a turn that used all its steps counts as limited; one that only left tasks open does not', () => {
+it('a turn that used all its steps counts as limited; one that only left tasks open does not', () => {
   expect(finished('incomplete', 5)).toEqual(['turn-1'])
   expect(finished('incomplete', 4)).toEqual([])
   expect(finished('done', 5)).toEqual([])
 })
 
-it('[TU9] so does a turn that reached max_advances', () => {
+it('so does a turn that reached max_advances', () => {
   expect(after({ type: 'todos_limit_reached', data: { message: '', remaining: 1, current: null } })).toEqual(['turn-1'])
 })

@@ -14,7 +14,7 @@ function minutes(chat: Driver, number: number): number {
 }
 const isWorking = (chat: Driver): boolean => isAtWork(work.of(chat.log)[chat.state.latest_turn ?? ''], chat.now)
 
-it('[PA4] a step counts the time of its turns, not the days between them', () => {
+it('a step counts the time of its turns, not the days between them', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A', 'B'))
   chat.wait(3 * MINUTE).finish('turn-1')
@@ -25,7 +25,7 @@ it('[PA4] a step counts the time of its turns, not the days between them', () =>
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([5, true])
 })
 
-it('[PA4] it does not count the time that another turn took', () => {
+it('it does not count the time that another turn took', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A'))
   chat.wait(MINUTE).finish('turn-1')
@@ -35,7 +35,7 @@ it('[PA4] it does not count the time that another turn took', () => {
   expect(minutes(chat, 1)).toBe(1)
 })
 
-it('[PA4] it does not count the wait for a review', () => {
+it('it does not count the wait for a review', () => {
   const chat = inRun({ review: true, review_timeout_ms: DAY })
   chat.run(chat.adds('person', 'A'))
   chat.wait(MINUTE)
@@ -47,7 +47,7 @@ it('[PA4] it does not count the wait for a review', () => {
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([2, true])
 })
 
-it('[PA4] a stop ends it, although the stop also ends a review', () => {
+it('a stop ends it, although the stop also ends a review', () => {
   const chat = inRun({ review: true })
   chat.run(chat.adds('person', 'A'))
   chat.run(chat.adds('model', 'B'))
@@ -56,7 +56,7 @@ it('[PA4] a stop ends it, although the stop also ends a review', () => {
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([0, false])
 })
 
-it('[PA4] time in which the server was down is not work', () => {
+it('time in which the server was down is not work', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A'))
   chat.wait(2 * MINUTE).answer()
@@ -70,7 +70,7 @@ it('[PA4] time in which the server was down is not work', () => {
   expect(minutes(chat, 1)).toBe(2 + 2 * idle)
 })
 
-it('[PA4] an agent elsewhere counts as working for ten minutes after each of its calls', () => {
+it('an agent elsewhere counts as working for ten minutes after each of its calls', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A'))
   chat.answer()
@@ -84,7 +84,7 @@ it('[PA4] an agent elsewhere counts as working for ten minutes after each of its
   expect([minutes(chat, 1), isWorking(chat)]).toEqual([8 + idle + 1, true])
 })
 
-it('[PA58] an agent elsewhere whose plan a person reopened and decided works from its next call on', () => {
+it('an agent elsewhere whose plan a person reopened and decided works from its next call on', () => {
   const chat = outside('runsheet', { review: true, review_timeout_ms: MINUTE })
   chat.run(chat.adds('model', 'A'))
   chat.wait(MINUTE).run({ type: 'expire_review', review_id: 'review-1' })

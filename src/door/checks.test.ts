@@ -30,18 +30,18 @@ describe('prepared checks', () => {
     ['as it was read', { ...known, approved: false, state: 'waiting', baseline: 'not_run' }],
     ['with its fields in another order', { run: ['npm', 'test'], kind: 'command' }],
     ['with a forged id and hash', { ...known, id: 'forged', hash: 'forged' }],
-  ])('[PF4] a known check %s is that check', (_, sent) => {
+  ])('a known check %s is that check', (_, sent) => {
     const { fields, inserted } = prepareChecks({ checks: [sent as Check] }, [known], undefined, door())
     expect([fields, inserted]).toEqual([{ checks: [known] }, []])
   })
 
-  it('[PF4] any other gets an id and a hash here', () => {
+  it('any other gets an id and a hash here', () => {
     const { fields } = prepareChecks({ checks: [{ ...known, exit: 1 }] }, [known], undefined, door())
     expect(fields.checks).toEqual([{ ...known, exit: 1, id: 'id-1-1', hash: expect.stringMatching(/^v1-/) }])
     expect(fields.checks?.[0]?.hash).not.toBe(known.hash)
   })
 
-  it('[PF11] what comes with the hash of another place is no writing, and approved by that hash', () => {
+  it('what comes with the hash of another place is no writing, and approved by that hash', () => {
     const sent = { ...NPM_TEST, id: 'of-a-template', hash: 'elsewhere' }
     const { fields, inserted, approve } = prepareChecks(
       { checks: [sent], approve: ['elsewhere'] },
@@ -53,7 +53,7 @@ describe('prepared checks', () => {
     expect([inserted, approve]).toEqual([[hash], [hash]])
   })
 
-  it('[PF5] forms that only a program can send are refused, too', () => {
+  it('forms that only a program can send are refused, too', () => {
     const prepare = (sent: object): unknown => refusal(() => prepareChecks(sent, [known], undefined, door(), 3))
     expect(prepare({ checks: 'npm test' })).toMatchObject({ row: 3, field: 'checks', rule: 'not_an_array' })
     expect(prepare({ checks: [null] })).toMatchObject({ row: 3, field: 'checks[0]', rule: 'not_an_object' })
@@ -64,7 +64,7 @@ describe('prepared checks', () => {
 })
 
 describe("a person's change", () => {
-  it('[PF15] a check that is written again is what it is now; one that is sent back stays as it was', () => {
+  it('a check that is written again is what it is now; one that is sent back stays as it was', () => {
     const chat = outside()
     chat.run({
       type: 'edit_tasks',
@@ -88,7 +88,7 @@ describe("a person's change", () => {
     expect(change).toEqual({ task: 1, fields: { title: 'B' }, if_version: 4 })
   })
 
-  it('[PF2] in a decision what was proposed stays as it was proposed, whatever the program is by then', () => {
+  it('in a decision what was proposed stays as it was proposed, whatever the program is by then', () => {
     const chat = outside('runsheet', { review: true })
     const create = [{ id: chat.id(), title: 'A', checks: [known] }]
     chat.run({

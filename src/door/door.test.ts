@@ -28,14 +28,14 @@ describe('reviews', () => {
     calls = []
   })
 
-  it('[DO7] a decision costs one lookup and one commit, and so does its repetition', async () => {
+  it('a decision costs one lookup and one commit, and so does its repetition', async () => {
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     expect(calls).toEqual(['queries.review', 'commit'])
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     expect(calls).toEqual(['queries.review', 'commit', 'queries.review', 'commit'])
   })
 
-  it('[DO5] a decided review is read and awaited with one lookup', async () => {
+  it('a decided review is read and awaited with one lookup', async () => {
     await door.reviews.decide('local', 'rev-1', CANCEL, 'http')
     calls = []
     const { record } = await door.reviews.get('local', 'rev-1')
@@ -43,7 +43,7 @@ describe('reviews', () => {
     expect(calls).toEqual(['queries.review', 'queries.review'])
   })
 
-  it('[DO7] the answer is made in the commit, once, and repetitions get the same', async () => {
+  it('the answer is made in the commit, once, and repetitions get the same', async () => {
     let made = 0
     const decide = (): Promise<string> =>
       door.reviews.decide('local', 'rev-1', CANCEL, 'http', (state, { review }) => {
@@ -55,14 +55,14 @@ describe('reviews', () => {
     expect([await decide(), made]).toEqual([first, 1])
   })
 
-  it('[DO7] each edge gets its own form of a decision that another edge made first', async () => {
+  it('each edge gets its own form of a decision that another edge made first', async () => {
     const record = await door.reviews.decide('local', 'rev-1', CANCEL, 'mcp_form')
     const answer = await door.reviews.decide('local', 'rev-1', CANCEL, 'http', (_, { review }) => review.status)
     expect(answer).toBe('cancelled')
     expect(await door.reviews.decide('local', 'rev-1', CANCEL, 'library')).toEqual(record)
   })
 
-  it('[DO5] a review is located in its conversation, and unknown to other tenants', async () => {
+  it('a review is located in its conversation, and unknown to other tenants', async () => {
     expect(await door.reviews.locate('local', 'rev-1')).toEqual(ref)
     await expect(door.reviews.locate('other', 'rev-1')).rejects.toMatchObject({ code: 'review_not_found' })
   })
@@ -73,12 +73,12 @@ describe('templates', () => {
     ['without rows', 'weekly', []],
     ['with a row without a title', 'weekly', [{ details: 'x' }]],
     ['with a name of two lines', 'week\nly', [{ title: 'a' }]],
-  ])('[HT19] one %s is refused, and nothing is written', async (_, name, rows) => {
+  ])('one %s is refused, and nothing is written', async (_, name, rows) => {
     await expect(door.templates.save('local', name, rows)).rejects.toMatchObject({ name: 'Refusal' })
     expect(calls).toEqual([])
   })
 
-  it('[HT19] one is saved with its defaults', async () => {
+  it('one is saved with its defaults', async () => {
     const put: Template[] = []
     const templates = { put: async (_: string, template: Template) => void put.push(template) }
     const keeping = openDoor({ store: Object.assign(openMemoryStore(), { templates }) })
@@ -117,7 +117,7 @@ describe('a store without a capability', () => {
   })
 })
 
-it('[DO1] ids that a store could not keep reach no store, by whichever method', async () => {
+it('ids that a store could not keep reach no store, by whichever method', async () => {
   const bad = { tenant: 'local', conversation: '../c1' }
   const refused = [
     door.read(bad),
@@ -137,7 +137,7 @@ it('[HT26] is ready as long as storage answers', async () => {
   await expect(door.ready()).rejects.toMatchObject({ code: 'closed' })
 })
 
-it('[TS24] every observer hears of a call, until it is removed', () => {
+it('every observer hears of a call, until it is removed', () => {
   const heard: string[] = []
   const call: ObservedCall = {
     toolset: 'runsheet',

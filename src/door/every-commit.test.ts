@@ -37,7 +37,7 @@ const told = (...expected: readonly string[]): Promise<void> =>
   vi.waitFor(() => expect(reported).toEqual(expected), { timeout: 20_000, interval: 20 })
 
 describe('every commit', () => {
-  it('[HT32] of our own is reported at once', async () => {
+  it('of our own is reported at once', async () => {
     const every = observed()
     every.committed(...(await write('c1', 2)))
     expect(reported).toEqual(['c1 1', 'c1 2'])
@@ -45,7 +45,7 @@ describe('every commit', () => {
     expect(reported).toEqual(['c1 1', 'c1 2', 'c1 3'])
   })
 
-  it('[HT32] of another process is reported once its hint came, in the order of the log', async () => {
+  it('of another process is reported once its hint came, in the order of the log', async () => {
     const every = observed()
     // What is committed in the very millisecond of the start may count as before it.
     skew = 10
@@ -58,7 +58,7 @@ describe('every commit', () => {
     await told(...Array.from({ length: 604 }, (_, index) => `c1 ${index + 1}`))
   })
 
-  it('[HT32] from before is not reported, however long the log', async () => {
+  it('from before is not reported, however long the log', async () => {
     await write('c1', 100)
     skew = 10
     const every = observed()
@@ -68,7 +68,7 @@ describe('every commit', () => {
     await told(...Array.from({ length: 41 }, (_, index) => `c1 ${index + 101}`))
   })
 
-  it('[HT32] is not reported again after its log was forgotten', async () => {
+  it('is not reported again after its log was forgotten', async () => {
     const every = observed()
     skew = 10
     every.committed(...(await write('c0')))

@@ -8,7 +8,7 @@ describe('who waits for a process that serves a need', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  it('[CF18] shares one look with all who wait for the same, and there is none while nobody waits', async () => {
+  it('shares one look with all who wait for the same, and there is none while nobody waits', async () => {
     const served = vi.fn<(need: Need) => Promise<boolean>>(async () => true)
     const watch = new ServiceWatch(served)
     await vi.advanceTimersByTimeAsync(10_000)
@@ -21,7 +21,7 @@ describe('who waits for a process that serves a need', () => {
     expect(served.mock.calls).toEqual([['check@m:/a'], ['check@m:/a']])
   })
 
-  it('[CF18] is told once nobody served it for over 8 s', async () => {
+  it('is told once nobody served it for over 8 s', async () => {
     let isServed = false
     const service = new ServiceWatch(async () => isServed).watch(HERE)
     service.needs('judge')
@@ -58,7 +58,7 @@ describe('who waits for a process that serves a need', () => {
     expect(told).toHaveLength(3)
   })
 
-  it('[CF18] waits on while storage fails, and while a person has to act', async () => {
+  it('waits on while storage fails, and while a person has to act', async () => {
     const watch = new ServiceWatch(() => Promise.reject(new Error('io')))
     const [failing, person] = [watch.watch(HERE), watch.watch(HERE)]
     failing.needs('judge')

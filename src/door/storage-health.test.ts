@@ -28,7 +28,7 @@ afterEach(() => void vi.useRealTimers())
 const full = (): StoreError => new StoreError('full', 'The disk is full.', { cause: new Error('ENOSPC') })
 const kinds = (): string[] => reports.map(({ kind, error }) => `${kind} ${error.code}`)
 
-it('[HT38] a failure that repeats is reported once, another one by itself', () => {
+it('a failure that repeats is reported once, another one by itself', () => {
   for (let times = 0; times < 5; times += 1) health.failed(full())
   health.failed(new StoreError('io', 'It cannot be read.', { cause: 'a bad sector' }))
   expect(reports).toEqual([
@@ -37,7 +37,7 @@ it('[HT38] a failure that repeats is reported once, another one by itself', () =
   ])
 })
 
-it('[HT38] once storage works again that is reported, and the next failure as well', async () => {
+it('once storage works again that is reported, and the next failure as well', async () => {
   health.failed(full())
   health.failed(full())
   vi.advanceTimersByTime(3_000)
@@ -47,26 +47,26 @@ it('[HT38] once storage works again that is reported, and the next failure as we
   expect(reports[1]).toMatchObject({ failures: 2, ms: 3_000 })
 })
 
-it('[HT38] every call that failed counts, also those that failed together with one error', async () => {
+it('every call that failed counts, also those that failed together with one error', async () => {
   const together = full()
   for (let times = 0; times < 3; times += 1) health.failed(together)
   await health.ready()
   expect(reports.at(-1)).toMatchObject({ kind: 'recovered', failures: 3 })
 })
 
-it('[HT38] one cause is one report, whichever call words it how', () => {
+it('one cause is one report, whichever call words it how', () => {
   health.failed(new StoreError('io', 'The database did not answer in time.'))
   health.failed(new StoreError('io', 'The database could not be reached.', { cause: new Error('ECONNREFUSED') }))
   expect(kinds()).toEqual(['failed io'])
 })
 
-it('[HT38] errors of the caller, and a store that was closed, are no failures of storage', () => {
+it('errors of the caller, and a store that was closed, are no failures of storage', () => {
   for (const code of ['key_conflict', 'fenced', 'id_taken', 'closed'] as const) health.failed(new StoreError(code, ''))
   health.failed(new TypeError('a bug'))
   expect(reports).toEqual([])
 })
 
-it('[HT38] an observer that throws fails nothing', () => {
+it('an observer that throws fails nothing', () => {
   const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
   health.observe(() => {
     throw new Error('the log is gone')
@@ -77,7 +77,7 @@ it('[HT38] an observer that throws fails nothing', () => {
   warned.mockRestore()
 })
 
-it('[HT39] not ready while a probe fails, with its reason; ready again with the first that works', async () => {
+it('[HT26] not ready while a probe fails, with its reason; ready again with the first that works', async () => {
   broken = full()
   await expect(health.ready()).rejects.toBe(broken)
   broken = full()
@@ -87,14 +87,14 @@ it('[HT39] not ready while a probe fails, with its reason; ready again with the 
   expect(kinds()).toEqual(['failed full', 'recovered full'])
 })
 
-it('[HT39] after a full disk the probe asks for room', async () => {
+it('[HT26] after a full disk the probe asks for room', async () => {
   await health.ready()
   health.failed(full())
   await health.ready()
   expect(probes).toEqual([false, true])
 })
 
-it('[HT39] while all is well there is one probe a second, however many ask', async () => {
+it('[HT26] while all is well there is one probe a second, however many ask', async () => {
   await Promise.all([health.ready(), health.ready(), health.ready()])
   await health.ready()
   expect(probes).toHaveLength(1)
@@ -103,7 +103,7 @@ it('[HT39] while all is well there is one probe a second, however many ask', asy
   expect(probes).toHaveLength(2)
 })
 
-it('[HT39] calls that work while storage fails have it probed, at most once a second', async () => {
+it('[HT26] calls that work while storage fails have it probed, at most once a second', async () => {
   health.worked()
   expect(probes).toHaveLength(0)
   broken = full()
@@ -119,7 +119,7 @@ it('[HT39] calls that work while storage fails have it probed, at most once a se
   expect(kinds()).toEqual(['failed full', 'recovered full'])
 })
 
-it('[HT39] a failure during the probe keeps it from ending the failure', async () => {
+it('[HT26] a failure during the probe keeps it from ending the failure', async () => {
   health.failed(full())
   const asked = health.ready()
   health.failed(full())
@@ -127,7 +127,7 @@ it('[HT39] a failure during the probe keeps it from ending the failure', async (
   expect(kinds()).toEqual(['failed full'])
 })
 
-it.each(['corrupt', 'newer', 'replaced'] as const)('[HT39] %s is final: no probe makes it ready again', async code => {
+it.each(['corrupt', 'newer', 'replaced'] as const)('[HT26] %s is final: no probe makes it ready again', async code => {
   const final = new StoreError(code, 'It is not what it was.')
   health.failed(final)
   health.failed(full())
@@ -136,7 +136,7 @@ it.each(['corrupt', 'newer', 'replaced'] as const)('[HT39] %s is final: no probe
   expect(probes).toEqual([])
 })
 
-it('[HT39] one broken or too large task file is reported, and storage is still ready', async () => {
+it('[HT26] one broken or too large task file is reported, and storage is still ready', async () => {
   const invalid = new StoreError('file_invalid', 'Task file is corrupt or invalid.', { file: '.agents/tasks/c1.json' })
   health.failed(invalid)
   health.failed(invalid)

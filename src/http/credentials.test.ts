@@ -6,7 +6,7 @@ const HOUR = 3_600_000
 describe('a login code', () => {
   afterEach(() => void vi.useRealTimers())
 
-  it('[AU4] is good for an hour, and no longer', () => {
+  it('[AU1] is good for an hour, and no longer', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     const codes = new Login('a-token')
     const [used, forgotten] = [codes.issue(), codes.issue()]

@@ -77,25 +77,25 @@ describe('streams, waiting calls and bytes', () => {
       }
     }
 
-    it('[AU9] agents together get three quarters, and people the rest', () => {
+    it('agents together get three quarters, and people the rest', () => {
       const limits = limitsOf(100)
       expect(most(limits, agentOf('a'))).toBe(75)
       expect(most(limits, agentOf('b'))).toBe(0)
       expect(most(limits, PERSON)).toBe(25)
     })
 
-    it('[AU9] a person may take all of them', () => {
+    it('a person may take all of them', () => {
       const limits = limitsOf(100)
       expect(most(limits, PERSON)).toBe(100)
       expect(most(limits, agentOf('a'))).toBe(0)
     })
 
-    it('[AU9] a named caller gets half, whatever its role', () => {
+    it('a named caller gets half, whatever its role', () => {
       expect(most(limitsOf(100), { ...PERSON, name: 'ann' })).toBe(50)
       expect(most(limitsOf(100), agentOf('a', 'bot'))).toBe(50)
     })
 
-    it('[AU10] the last sixteenth is for people who have none, one for each', () => {
+    it('the last sixteenth is for people who have none, one for each', () => {
       const limits = limitsOf(100)
       const person = (name: string): Caller => ({ ...PERSON, name })
       expect([most(limits, person('ann')), most(limits, agentOf('a')), most(limits, person('bob'))]).toEqual([
@@ -105,11 +105,11 @@ describe('streams, waiting calls and bytes', () => {
       expect(most(limits, person('g'))).toBe(0)
     })
 
-    it('[AU9] where there is one only, everyone may take it', () => {
+    it('where there is one only, everyone may take it', () => {
       for (const caller of [agentOf('a'), PERSON, agentOf('a', 'bot')]) expect(most(limitsOf(1), caller)).toBe(1)
     })
 
-    it('[AU9] what is released, however often, is free once', () => {
+    it('what is released, however often, is free once', () => {
       const limits = limitsOf(4)
       const bot = agentOf('a', 'bot')
       const release = take(limits, bot)
@@ -120,7 +120,7 @@ describe('streams, waiting calls and bytes', () => {
     })
   })
 
-  it('[AU9] a refusal says whose limit it is, and when to come back', () => {
+  it('a refusal says whose limit it is, and when to come back', () => {
     const limits = new Limits({ maxStreams: 4, maxBytesInFlight: 4 })
     const bot = agentOf('a')
     for (let count = 0; count < 3; count += 1) limits.stream(bot)
@@ -137,7 +137,7 @@ describe('streams, waiting calls and bytes', () => {
     )
   })
 
-  it('[AU11] an answer counts like a body, unless it is small; that of a write is sent in any case', () => {
+  it('an answer counts like a body, unless it is small; that of a write is sent in any case', () => {
     const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
     const bot = agentOf('a')
     const release = limits.answer(bot, 500_000, false)
@@ -150,7 +150,7 @@ describe('streams, waiting calls and bytes', () => {
     limits.body(bot, 250_000)
   })
 
-  it('[AU11] an answer of any size is sent to a person who has room for the start of it', () => {
+  it('an answer of any size is sent to a person who has room for the start of it', () => {
     const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
     const release = limits.answer(PERSON, 5_000_000, false)
     expect(() => limits.answer(PERSON, 5_000, false)).toThrow(refused(503, 'too_many_bytes', '1'))
@@ -158,7 +158,7 @@ describe('streams, waiting calls and bytes', () => {
     limits.answer(PERSON, 5_000_000, false)
   })
 
-  it('[AU12] bytes without a credential have a sixteenth of their own', () => {
+  it('bytes without a credential have a sixteenth of their own', () => {
     const limits = new Limits({ maxBytesInFlight: 1_024 * 1_024 })
     limits.body(undefined, 65_536)
     expect(() => limits.body(undefined, 1)).toThrow(refused(503, 'too_many_bytes', '1'))
@@ -173,7 +173,7 @@ describe('streams, waiting calls and bytes', () => {
     expect([one(100), other(600)]).toEqual([true, true])
   })
 
-  it('[HT37] each refusal is reported by limit and role', () => {
+  it('each refusal is reported by limit and role', () => {
     const seen: [Limited, string][] = []
     const limits = new Limits(
       { maxStreams: 1, maxWaitingCalls: 1, maxBytesInFlight: 1, agentWritesPerMinute: 1, agentReadsPerMinute: 1 },

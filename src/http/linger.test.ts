@@ -5,7 +5,7 @@ import { answerAndLinger, MAX_LINGER_MS } from './linger.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('[HT4] a client that neither sends its body nor leaves is cut off after 10 s', async () => {
+it('a client that neither sends its body nor leaves is cut off after 10 s', async () => {
   const asked = Promise.withResolvers<ServerResponse>()
   const server = createServer((_, response) => asked.resolve(response))
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))

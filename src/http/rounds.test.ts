@@ -25,11 +25,11 @@ async function order(workMs: number): Promise<string[]> {
   return done
 }
 
-it('[AU13] after long work the other agents wait, one for each round of the event loop, in order', async () => {
+it('after long work the other agents wait, one for each round of the event loop, in order', async () => {
   expect(await order(30)).toEqual(['a', 'other', 'b', 'c'])
 })
 
-it('[AU13] short work is done in one round', async () => {
+it('short work is done in one round', async () => {
   expect(await order(0)).toEqual(['a', 'b', 'c', 'other'])
 })
 
@@ -48,13 +48,13 @@ async function roundsUntil(work: Promise<unknown>, othersMs = 0): Promise<number
 const turns = (rounds: Rounds, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, () => rounds.turn()))
 
-it('[AU13] where others keep the event loop, agents wait for 100 ms at a time, not for 32 of its rounds', async () => {
+it('where others keep the event loop, agents wait for 100 ms at a time, not for 32 of its rounds', async () => {
   const rounds = newRounds()
   const work = turns(rounds, 10).then(() => turns(rounds, 10))
   expect(await roundsUntil(work, 30)).toBeLessThan(32)
 })
 
-it('[AU13] what waited through a pause is done together, as far as there is time', async () => {
+it('what waited through a pause is done together, as far as there is time', async () => {
   const rounds = newRounds()
   await rounds.turn()
   busy(30)

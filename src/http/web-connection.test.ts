@@ -43,7 +43,7 @@ describe('a stream over a web Response', () => {
     expect([cut.mock.calls.length, reader.gone]).toEqual([1, true])
   })
 
-  it('[SS5] sends heartbeats, but none while a client catches up', async () => {
+  it('sends heartbeats, but none while a client catches up', async () => {
     const { connection, reader } = stream()
     reader.beat(KB)
     expect(connection.buffered).toBe(1024)
@@ -54,7 +54,7 @@ describe('a stream over a web Response', () => {
     reader.cut()
   })
 
-  it('[HA5] is closed when the client cancels it, when its request is aborted, and when it ends', async () => {
+  it('is closed when the client cancels it, when its request is aborted, and when it ends', async () => {
     const cancelled = stream()
     const aborted = stream()
     const ended = stream()
@@ -81,7 +81,7 @@ describe('a stream over a web Response', () => {
     expect(late).toHaveBeenCalledOnce()
   })
 
-  it('[HA5] gives each client chunks of its own, since it may detach them', async () => {
+  it('gives each client chunks of its own, since it may detach them', async () => {
     const shared = Buffer.from('event')
     const [one, other] = [stream(), stream()]
     for (const { reader } of [one, other]) reader.write(shared)
@@ -107,7 +107,7 @@ describe('a whole answer over a web Response', () => {
     return { closed, response: connection.send({ status: 200, headers: { etag: '"1"' }, body }) }
   }
 
-  it('[AU11] is over once the client has read it; a small one at once', async () => {
+  it('is over once the client has read it; a small one at once', async () => {
     expect(answer('{}').closed).toHaveBeenCalledOnce()
     const { closed, response } = answer(BODY)
     expect([response.status, response.headers.get('etag')]).toEqual([200, '"1"'])
@@ -116,7 +116,7 @@ describe('a whole answer over a web Response', () => {
     expect(closed).toHaveBeenCalledOnce()
   })
 
-  it('[AU11] is over when the client leaves, and when it takes nothing for 30 s', async () => {
+  it('is over when the client leaves, and when it takes nothing for 30 s', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     const left = answer(BODY)
     await left.response.body?.cancel()
@@ -133,7 +133,7 @@ describe('a whole answer over a web Response', () => {
   })
 })
 
-it('[HA5] a client that left before the stream began gets none', () => {
+it('a client that left before the stream began gets none', () => {
   const connection = new WebConnection(AbortSignal.abort())
   expect([connection.isClosed, connection.headersSent, connection.response.status]).toEqual([true, false, 499])
 })

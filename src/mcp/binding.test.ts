@@ -33,7 +33,7 @@ describe('where a request belongs', () => {
     ])
   })
 
-  it("[HK10] the order: Codex's session, the plugin's, the last one of a hook, Claude Code's variable", () => {
+  it("the order: Codex's session, the plugin's, the last one of a hook, Claude Code's variable", () => {
     const signed = { session: 'by-plugin', call: 'call_9' }
     const hooked = { session: 'by-hook', turn: 'prompt-1' }
     const conversations = [
@@ -46,7 +46,7 @@ describe('where a request belongs', () => {
     expect(bound({}, {}, { session: 'by-option', hooked }).conversation).toBe('by-option')
   })
 
-  it("[HK10] the turn: Codex's, else the prompt that a hook last named; the call of a plugin is the host's", () => {
+  it("the turn: Codex's, else the prompt that a hook last named; the call of a plugin is the host's", () => {
     const hooked = { session: 'by-hook', turn: 'prompt-1' }
     expect(bound(CODEX_META, {}, { ...CODEX, hooked }).turn).toBe('codex-turn')
     expect(bound({}, {}, { ...CLAUDE, hooked }).turn).toBe('prompt-1')
@@ -79,7 +79,7 @@ describe('where a request belongs', () => {
     expect(bound(anyones, {}, { client: 'a host' })).toMatchObject({ conversation: 'its-own', toolCallId: undefined })
   })
 
-  it('[MC5] the id of a host that is not one for us is hashed: the same each time, and valid', () => {
+  it('the id of a host that is not one for us is hashed: the same each time, and valid', () => {
     const conversation = (sessionId: unknown): string => bound({ sessionId }, {}, CODEX).conversation
     expect(conversation('a/b c')).toMatch(/^host-[0-9a-f]{32}$/)
     expect(conversation('a/b c')).toBe(conversation('a/b c'))
@@ -87,7 +87,7 @@ describe('where a request belongs', () => {
     expect([conversation(''), conversation(7), conversation(null)]).toEqual(['its-own', 'its-own', 'its-own'])
   })
 
-  it("[MC6][MC7] the turn is Codex's, and the call's id is the host's, unless they are named", () => {
+  it("[MC6] the turn is Codex's, and the call's id is the host's, unless they are named", () => {
     expect(bound(CODEX_META, {}, CODEX)).toMatchObject({ turn: 'codex-turn', toolCallId: 'call_1', isHostCallId: true })
     expect(bound({ 'claudecode/toolUseId': 'toolu_1' }, {}, CLAUDE)).toMatchObject({
       turn: undefined,
@@ -98,7 +98,7 @@ describe('where a request belongs', () => {
     expect(bound(named, {}, CODEX)).toMatchObject({ turn: 't1', toolCallId: 'k1', isHostCallId: false })
   })
 
-  it('[MC7] carries the ids of its call and messages', () => {
+  it('carries the ids of its call and messages', () => {
     const meta = {
       'runsheet/tool_call_id': 'call-7',
       'runsheet/source_user_message_id': 'u1',

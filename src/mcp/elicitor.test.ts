@@ -12,7 +12,7 @@ const CTX = { mcpReq: {} } as ServerContext
 const CHOICE = { kind: 'ask', question: { screen: 'choice', refused: 0 } }
 const APPROVED = { action: 'accept', content: { decision: 'Approve as proposed' } } as const
 
-it("[MC20] a review that is overdue by the store's clock is not asked", async () => {
+it("a review that is overdue by the store's clock is not asked", async () => {
   let skewMs = 0
   const { door, call } = await pendingReview(() => skewMs, { review_timeout_ms: 60_000 })
   expect(await elicitorAt(door).first(call, CTX)).toEqual(CHOICE)
@@ -20,12 +20,12 @@ it("[MC20] a review that is overdue by the store's clock is not asked", async ()
   expect(await elicitorAt(door).first(call, CTX)).toEqual({ kind: 'wait' })
 })
 
-it("[MC20] a review that is overdue only by this process's clock is asked", async () => {
+it("a review that is overdue only by this process's clock is asked", async () => {
   const { door, call } = await pendingReview(() => -HOUR_MS, { review_timeout_ms: 60_000 })
   expect(await elicitorAt(door).first(call, CTX)).toEqual(CHOICE)
 })
 
-it('[MC20] a review without a deadline is never overdue', async () => {
+it('a review without a deadline is never overdue', async () => {
   let skewMs = 0
   const { door, call } = await pendingReview(() => skewMs, { review_timeout_ms: null })
   skewMs = 365 * 24 * HOUR_MS
@@ -51,7 +51,7 @@ it("[MC40] whether a second has passed goes by the store's clock", async () => {
   expect(await status()).toBe('confirmed')
 })
 
-it('[MC42] the browser is opened once for a review, without a code, and not for one that a page shows', async () => {
+it('the browser is opened once for a review, without a code, and not for one that a page shows', async () => {
   const { door, call } = await pendingReview(() => 0)
   const opened: string[] = []
   const browser = { openBrowser: (url: string) => opened.push(url), pageUrl: async () => 'http://page/?chat=chat-1' }
@@ -65,7 +65,7 @@ it('[MC42] the browser is opened once for a review, without a code, and not for 
   expect(opened).toHaveLength(1)
 })
 
-it('[MC42] the browser is not opened where no person is at the host', async () => {
+it('the browser is not opened where no person is at the host', async () => {
   const { door, call } = await pendingReview(() => 0)
   const opened: string[] = []
   const elicitor = elicitorAt(door, {

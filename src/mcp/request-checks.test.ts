@@ -17,7 +17,7 @@ describe('the conversation of a client without a session', () => {
 })
 
 describe('the headers of a request', () => {
-  it('[MC5] may be missing, or name what exists', () => {
+  it('may be missing, or name what exists', () => {
     const named = { 'runsheet-session': 'chat-1', 'runsheet-turn': 'turn_1', 'runsheet-toolset': 'checklist' }
     expect([{}, named].map(headers => headerProblem(new Headers(headers)))).toEqual([undefined, undefined])
   })
@@ -26,7 +26,7 @@ describe('the headers of a request', () => {
     [{ 'runsheet-session': 'no name' }, /1 to 128/],
     [{ 'runsheet-turn': '' }, /1 to 128/],
     [{ 'runsheet-toolset': 'constructor' }, /must be one of: .*checklist/],
-  ])('[MC5] %j is refused with what is allowed', (headers, words) => {
+  ])('%j is refused with what is allowed', (headers, words) => {
     expect(headerProblem(new Headers(headers))).toMatch(words)
   })
 
@@ -47,7 +47,7 @@ describe('a subscription', () => {
     expect([listen([]), { method: 'tools/list' }, undefined].map(isListenRequest)).toEqual([true, false, false])
   })
 
-  it("[MC4] to the list of the client's own conversation is allowed, however that is named", () => {
+  it("to the list of the client's own conversation is allowed, however that is named", () => {
     const own = tasksUri('chat-1')
     expect(elsewhere(listen([own]), { 'runsheet-session': 'chat-1' })).toBe(false)
     expect(elsewhere(listen([own], { 'runsheet/session_id': 'chat-1' }), { 'runsheet-session': 'chat-2' })).toBe(false)
@@ -55,7 +55,7 @@ describe('a subscription', () => {
     expect(elsewhere(listen([tasksUri('mcp-a-host')], client))).toBe(false)
   })
 
-  it('[MC4] to the list of another conversation is not allowed, not even beside its own', () => {
+  it('to the list of another conversation is not allowed, not even beside its own', () => {
     const headers = { 'runsheet-session': 'chat-1' }
     expect(elsewhere(listen([tasksUri('chat-2')]), headers)).toBe(true)
     expect(elsewhere(listen([tasksUri('chat-1'), tasksUri('chat-2')]), headers)).toBe(true)

@@ -84,7 +84,7 @@ describe('the first form', () => {
     expect([17, 18, 19, 20].map(count => titles(count).length)).toEqual([19, 20, 20, 20])
   })
 
-  it('[MC17] shows what was typed, with the reason, when it is asked again', () => {
+  it('shows what was typed, with the reason, when it is asked again', () => {
     const content = { decision: 'Approve as shown', title_1: 'A2', remove: '7', comment: 'Hm' }
     expect(fieldsOf(reviewOf('A', 'B'), ROWS, content)).toMatchObject({
       title_1: { default: 'A2' },
@@ -153,7 +153,7 @@ describe('the answer in a form', () => {
     expect(chosen('Approve as shown', { remove: '1', title_4: 'D' })).toMatchObject({ formRows: [2, 4] })
   })
 
-  it.each(['3', '0', 'the second', '1.5'])('[MC17] a removal of %j is refused', remove => {
+  it.each(['3', '0', 'the second', '1.5'])('a removal of %j is refused', remove => {
     expect(approved({ remove })).toEqual({
       kind: 'invalid',
       message: 'To remove tasks, give their numbers from 1 to 2.',
@@ -166,7 +166,7 @@ describe('the answer in a form', () => {
   })
 
   it.each([{}, { decision: 'yes' }, { decision: 5 }, { title_1: 'A', comment: 'Fine' }])(
-    '[MC16] a form without one of its choices says nothing: %j',
+    '[MC15] a form without one of its choices says nothing: %j',
     content => {
       expect(answerIn('choice', review, content)).toEqual({ kind: 'nothing' })
     },

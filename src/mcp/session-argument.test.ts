@@ -9,7 +9,7 @@ const signed = (id: string, call: string, mac = signatureOf(SECRET, id, call)): 
 })
 
 describe("the signature of OpenCode's plugin", () => {
-  it('[HK11] names the chat and the call, and is taken out before the arguments are validated', () => {
+  it('names the chat and the call, and is taken out before the arguments are validated', () => {
     expect(signedInput(signed('ses_1', 'call_1'), secret)).toEqual({
       input: { title: 'A' },
       signed: { session: 'ses_1', call: 'call_1' },
@@ -24,11 +24,11 @@ describe("the signature of OpenCode's plugin", () => {
     ['without one', { runsheet_session: { id: 'ses_1', call: 'call_1' } }],
     ['as a text', { runsheet_session: 'ses_1' }],
     ['with a shorter one', signed('ses_1', 'call_1', 'ab')],
-  ])('[HK11] %s is invalid', (_, raw) => {
+  ])('%s is invalid', (_, raw) => {
     expect(signedInput(raw, secret).signed).toBe('invalid')
   })
 
-  it('[HK11] is invalid where there is no secret', () => {
+  it('is invalid where there is no secret', () => {
     expect(signedInput(signed('ses_1', 'call_1'), () => undefined).signed).toBe('invalid')
   })
 })

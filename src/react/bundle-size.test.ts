@@ -34,12 +34,12 @@ async function bundleSize(code: string): Promise<number> {
   return gzipSync(chunks.join(''), { level: 9 }).length
 }
 
-it('[PK3] useConversation alone is under 3 kB gzip, and under 18 kB with the client', async () => {
+it('useConversation alone is under 3 kB gzip, and under 18 kB with the client', async () => {
   expect(await bundleSize("export { useConversation } from 'runsheet/react'")).toBeLessThan(3_000)
   const both = "export { createClient } from 'runsheet/client'; export { useConversation } from 'runsheet/react'"
   expect(await bundleSize(both)).toBeLessThan(18_000)
 })
 
-it('[PK3] the headless hooks come without icons and drag and drop', async () => {
+it('the headless hooks come without icons and drag and drop', async () => {
   expect(await bundleSize("export { useReview, useTasks } from 'runsheet/react'")).toBeLessThan(21_500)
 })

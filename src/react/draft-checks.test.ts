@@ -10,7 +10,7 @@ const QUOTED: Check = { kind: 'command', run: ['npm', 'run', 'type  check'], exi
 const FILE: Check = { kind: 'file', path: 'CHANGES.md', contains: '1.2', id: 'c3', hash: 'h3' }
 
 describe('the checks of a draft', () => {
-  it('[PA32] a proposed check is not approved; approving it sends its hash with it as it was', () => {
+  it('[PA11] a proposed check is not approved; approving it sends its hash with it as it was', () => {
     const [check] = editableChecks({ checks: [NPM_TEST] })
     expect(check).toMatchObject({ isApproved: false, isAllowed: false, text: 'npm test' })
     expect(check && [willRun(check), sentChecks([check])]).toEqual([false, { checks: [NPM_TEST] }])
@@ -21,12 +21,12 @@ describe('the checks of a draft', () => {
     ])
   })
 
-  it('[PA32] what the configuration allows will run, and is not approved by the person', () => {
+  it('[PA11] what the configuration allows will run, and is not approved by the person', () => {
     const [check] = editableChecks({ checks: [NPM_TEST], allowed: ['h1'] })
     expect(check && [willRun(check), sentChecks([check])]).toEqual([true, { checks: [NPM_TEST] }])
   })
 
-  it('[PA32] an edited check is a new one, which runs only where the person ticks it, whatever was allowed before', () => {
+  it('[PA11] an edited check is a new one, which runs only where the person ticks it, whatever was allowed before', () => {
     const [check] = editableChecks({ checks: [QUOTED], allowed: ['h2'] })
     const typed = { ...check, text: 'npm run lint' } as NonNullable<typeof check>
     expect([isOwn(typed), willRun(typed)]).toEqual([false, false])
@@ -41,7 +41,7 @@ describe('the checks of a draft', () => {
     expect([isOwn(back), willRun(back)]).toEqual([false, false])
   })
 
-  it('[PA33] a command that the person writes is sent as a line; one that was proposed is that one, approved', () => {
+  it('a command that the person writes is sent as a line; one that was proposed is that one, approved', () => {
     const own = newCheck(' npm run lint ', 'k', [NPM_TEST])
     expect(sentChecks([own])).toEqual({ checks: [{ kind: 'command', run: 'npm run lint' }] })
     const same = newCheck('npm  test', 'k', [NPM_TEST])
@@ -58,7 +58,7 @@ describe('the checks of a draft', () => {
 })
 
 describe('the words for a check', () => {
-  it('[PA32] a command is shown as it is, any other check in words', () => {
+  it('[PA11] a command is shown as it is, any other check in words', () => {
     const others: Check[] = [
       { kind: 'file', path: 'a', absent: true, id: 'c', hash: 'h' },
       { kind: 'unchanged', paths: ['test/**', 'b'], id: 'c', hash: 'h' },
@@ -75,7 +75,7 @@ describe('the words for a check', () => {
     expect([NPM_TEST, FILE].map(check => checkLabel(check, chinese))).toEqual(['npm test', 'CHANGES.md 存在'])
   })
 
-  it('[PA32] everything else that is approved with a check is shown with it', () => {
+  it('[PA11] everything else that is approved with a check is shown with it', () => {
     expect(conditionsOf({ ...QUOTED, cwd: 'web', contains: 'ok', timeout_ms: 90_000 }, english)).toBe(
       'in web · exits with 3 · contains “ok” · within 90 s',
     )
@@ -83,7 +83,7 @@ describe('the words for a check', () => {
     expect(conditionsOf(NPM_TEST, english)).toBe('')
   })
 
-  it('[PA36] a run says how it ended and how long it took', () => {
+  it('a run says how it ended and how long it took', () => {
     expect(runText({ result: 'failed', exit: 1, duration_ms: 1_240 }, english)).toBe('failed · exit 1 · 1.2 s')
     expect(runText({ result: 'passed', exit: 0, duration_ms: 125_000 }, english)).toBe('passed · 2:05')
     expect(runText({ result: 'failed', exit: 1, duration_ms: 40 }, chinese)).toBe('失败 · 退出码 1 · <0.1 秒')

@@ -60,18 +60,18 @@ describe('a draft', () => {
     expect(submittedRow(newRow({ title: 'B' }))).toEqual({ ...row('B'), checks: [], scope: [], draft_index: null })
   })
 
-  it('[PA13] tags are separated by Western or Chinese commas; empty ones are left out', () => {
+  it('tags are separated by Western or Chinese commas; empty ones are left out', () => {
     expect(splitList(' a, b，c ,, ')).toEqual(['a', 'b', 'c'])
     expect(splitList(' , ')).toEqual([])
   })
 
-  it('[PA15] the first row without a title is named by its number', () => {
+  it('the first row without a title is named by its number', () => {
     const { rows } = draftOf(review(row('A'), row('B')))
     expect(firstUntitled(rows)).toBeUndefined()
     expect(firstUntitled([...rows, newRow({ title: '  ' })])).toBe(3)
   })
 
-  it('[PA16] is edited where anything that is sent differs from the proposal', () => {
+  it('is edited where anything that is sent differs from the proposal', () => {
     const request = review(row('A', { tags: ['x'] }), row('B'))
     const draft = draftOf(request)
     expect(isEdited(draft, request)).toBe(false)
@@ -81,7 +81,7 @@ describe('a draft', () => {
     expect(isEdited({ ...draft, rows: spaced }, request)).toBe(false)
   })
 
-  it('[RE30] a comment on a proposed row is an edit, but not of the row', () => {
+  it('[RE22] a comment on a proposed row is an edit, but not of the row', () => {
     const request = review(row('A'), row('B'))
     const { rows } = draftOf(request)
     const commented = [
@@ -108,7 +108,7 @@ describe('a draft', () => {
     expect(asProposed(edited, request)).toEqual([a, { ...b, comment: 'Why?' }])
   })
 
-  it('[PA50] counts what differs from the proposal; to approve a check is not to edit its row', () => {
+  it('counts what differs from the proposal; to approve a check is not to edit its row', () => {
     const check = { kind: 'command', run: ['npm', 'test'], id: 'c', hash: 'h' } as const
     const request = review(row('A', { checks: [check] }), row('B'), row('C'))
     const [a, b, c] = draftOf(request).rows
@@ -125,7 +125,7 @@ describe('a draft', () => {
     expect(draftTally([approved, b, c], request)).toEqual({ edited: 0, added: 0, removed: 0, isReordered: false })
   })
 
-  it('[PA50] a row says what the person did to it, else what the agent did to the plan before', () => {
+  it('a row says what the person did to it, else what the agent did to the plan before', () => {
     const before = review(row('A'), row('B'), row('C'))
     const after = review(row('A'), row('B', { criteria: 'c' }), row('D'), row('E'))
     const revision = revisionOf(before.draft_tasks, after.draft_tasks)
@@ -147,7 +147,7 @@ describe('a draft', () => {
     expect(swapped.rows.map(({ moved }) => moved ?? false)).toEqual([true, true, false])
   })
 
-  it('[PA50] a row that was moved goes back to its place, and one that was removed comes back there', () => {
+  it('a row that was moved goes back to its place, and one that was removed comes back there', () => {
     const request = review(row('A'), row('B'), row('C'), row('D'))
     const [a, b, c, d] = draftOf(request).rows
     if (!a || !b || !c || !d) throw new Error('no rows')
@@ -166,7 +166,7 @@ describe('a draft', () => {
     expect(removedRows([a, b, c, d], request)).toEqual([])
   })
 
-  it('[PA49] a row is empty where it says nothing, whatever its priority', () => {
+  it('a row is empty where it says nothing, whatever its priority', () => {
     expect([isBlank(newRow({ priority: 'high' })), isBlank(newRow({ details: 'x' }))]).toEqual([true, false])
   })
 
@@ -189,7 +189,7 @@ describe('edits of an earlier proposal', () => {
     proposed: before.draft_tasks.map(({ title }) => title),
   }
 
-  it('[PA28] are matched to the rows that had the same title when they were proposed', () => {
+  it('are matched to the rows that had the same title when they were proposed', () => {
     const { rows, comment } = rebaseDraft(saved, review(row('A'), row('X'), row('B')))
     expect(rows.map(({ title, draft_index }) => [title, draft_index])).toEqual([
       ['B, shorter', 2],
@@ -199,12 +199,12 @@ describe('edits of an earlier proposal', () => {
     expect(comment).toBe('Mind the gap')
   })
 
-  it('[PA28] become added rows where the new proposal lacks the title', () => {
+  it('become added rows where the new proposal lacks the title', () => {
     const { rows } = rebaseDraft(saved, review(row('X')))
     expect(rows.map(({ draft_index }) => draft_index)).toEqual([undefined, undefined, undefined])
   })
 
-  it('[PA28] that were sent with a request for changes come back as they were sent', () => {
+  it('that were sent with a request for changes come back as they were sent', () => {
     const proposed = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as const
     const written = { kind: 'command', run: ['npm', 'run', 'lint'], id: 'c2', hash: 'h2' } as const
     const request = review(row('A', { checks: [proposed], allowed: ['h1'] }), row('B'), row('C'))
@@ -240,7 +240,7 @@ describe('edits of an earlier proposal', () => {
     expect(sentDraft(request, undefined)).toBeUndefined()
   })
 
-  it('[PA28] match each of two equal titles once', () => {
+  it('match each of two equal titles once', () => {
     const twice = { ...saved, rows: [0, 1].map(draft_index => ({ ...newRow({ title: 'A' }), draft_index })) }
     const { rows } = rebaseDraft({ ...twice, proposed: ['A', 'A'] }, review(row('A'), row('A')))
     expect(rows.map(({ draft_index }) => draft_index)).toEqual([0, 1])

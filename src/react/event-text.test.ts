@@ -8,7 +8,7 @@ import { eventText, namesIn } from './event-text.ts'
 
 const nothing = namesIn([])
 
-it('[CH8] tells who added, changed and removed a task, in either language', () => {
+it('tells who added, changed and removed a task, in either language', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A'))
   chat.run(chat.sets('person', 1, { status: 'completed' }))
@@ -22,20 +22,20 @@ it('[CH8] tells who added, changed and removed a task, in either language', () =
   expect(chat.log.flatMap(event => eventText(event, chinese, nothing) ?? [])).toContain('A：进行中 → 已完成（你）')
 })
 
-it('[CH8] tells what was proposed, and what was confirmed as such', () => {
+it('tells what was proposed, and what was confirmed as such', () => {
   const chat = underReview('A', 'B')
   chat.run(chat.confirms([{ draft_index: 0 }]))
   const texts = chat.log.flatMap(event => eventText(event, english, nothing) ?? [])
   expect(texts).toEqual(['Proposed: A · B', 'Added: A (agent, confirmed by you)', 'Plan confirmed'])
 })
 
-it('[CH8] leaves out events that are not about tasks', () => {
+it('leaves out events that are not about tasks', () => {
   const chat = outside()
   chat.answer()
   expect(chat.log.flatMap(event => eventText(event, english, nothing) ?? [])).toEqual([])
 })
 
-it('[CH8] a verdict names its task', () => {
+it('a verdict names its task', () => {
   const chat = inRun({ assessor: true })
   chat.run(chat.adds('model', 'Collect', 'Write'))
   chat.judges(1, { verdict: 'not_ok', reason: 'no figures' })
@@ -48,7 +48,7 @@ it('[CH8] a verdict names its task', () => {
   expect(chineseTexts).toContain('Collect：评审未通过（demo:judge）：no figures')
 })
 
-it('[CH8] tells why a plan was not confirmed', () => {
+it('tells why a plan was not confirmed', () => {
   const chat = underReview('A')
   chat.run(cancels({ comment: 'Not now' }))
   expect(chat.log.flatMap(event => eventText(event, english, nothing) ?? [])).toEqual([
@@ -57,7 +57,7 @@ it('[CH8] tells why a plan was not confirmed', () => {
   ])
 })
 
-it('[PA40] tells what was approved, ran, was accepted and ticked, in either language', () => {
+it('tells what was approved, ran, was accepted and ticked, in either language', () => {
   const task_id = 'task-1'
   const ran = { task_id, check_id: 'c1', hash: 'h1', run_id: 'r1' }
   const said = <T extends EventType>(type: T, data: EventData[T]): [string | undefined, string | undefined] => {
@@ -99,7 +99,7 @@ it('[PA40] tells what was approved, ran, was accepted and ticked, in either lang
   ])
 })
 
-it('[PA40] a check is known by the task that had it', () => {
+it('a check is known by the task that had it', () => {
   const chat = outside()
   chat.run(chat.adds('person', { title: 'A', checks: [{ kind: 'person', ask: 'Ok?', id: 'c2', hash: 'h2' }] }))
   chat.run({ type: 'tick_check', task: 1, check_id: 'c2' })

@@ -8,7 +8,7 @@ import { english } from './english.ts'
 import { formatDuration } from './format-duration.ts'
 import { localeOf } from './locale.ts'
 
-it('[PA4] durations are minutes and seconds, or hours and minutes; never negative', () => {
+it('durations are minutes and seconds, or hours and minutes; never negative', () => {
   expect([-5, 0, 999, 61_000, 3_599_999, 3_600_000, 9_060_000].map(formatDuration)).toEqual([
     '0:00',
     '0:00',
@@ -20,7 +20,7 @@ it('[PA4] durations are minutes and seconds, or hours and minutes; never negativ
   ])
 })
 
-it('[PA10] turns are in the order in which they began', () => {
+it('turns are in the order in which they began', () => {
   const chat: Driver = inRun()
   const names = ['turn-1']
   for (let number = 2; number < 30; number += 1) {
@@ -32,7 +32,7 @@ it('[PA10] turns are in the order in which they began', () => {
   expect(turnsInOrder(snapshotOf(chat.state)).map(({ id }) => id)).toEqual(names)
 })
 
-it('[PA26] class names are joined, and missing ones left out', () => {
+it('class names are joined, and missing ones left out', () => {
   expect(classNames('a b', undefined, '', 'c')).toBe('a b c')
 })
 

@@ -19,7 +19,7 @@ it.each([
   ['[x] and [1]', '[x] and [1]'],
   ['**never closed', '**never closed'],
   ['', ''],
-])('[CH28] an outcome in Markdown is shown as words: %j', (text, words) => {
+])('an outcome in Markdown is shown as words: %j', (text, words) => {
   expect(plainMarkdown(text)).toBe(words)
 })
 
@@ -29,11 +29,11 @@ it.each([
   ['- 3 files', '3 files'],
   ['a - b', 'a - b'],
   ['', ''],
-])('[PA60] folded, it is one line: %j', (text, line) => {
+])('folded, it is one line: %j', (text, line) => {
   expect(plainLine(text)).toBe(line)
 })
 
-it.each(['*a ', '[(', '| ', '`', '- ', '---', '> ', '~~x'])('[CH28] so is a long one without an end: %j', piece => {
+it.each(['*a ', '[(', '| ', '`', '- ', '---', '> ', '~~x'])('so is a long one without an end: %j', piece => {
   const text = `x ${piece.repeat(20_000)}`
   expect(plainMarkdown(text).length).toBeLessThanOrEqual(text.length)
 })

@@ -9,7 +9,7 @@ import { currentTaskOf, isAgentWorking, isEnded, mostRelevant, unfinishedTurn } 
 
 const limited = (...turns: readonly string[]): LimitedTurns => ({ turns, max_steps: null })
 
-it('[PA1] counts what is done, left, blocked and cancelled', () => {
+it('counts what is done, left, blocked and cancelled', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A', 'B', 'C', 'D', 'E'))
   chat.run(chat.sets('person', 1, { status: 'completed' }))
@@ -18,21 +18,21 @@ it('[PA1] counts what is done, left, blocked and cancelled', () => {
   expect(countTasks(listed(chat.state))).toEqual({ done: 1, total: 5, open: 2, blocked: 1, disputed: 0, cancelled: 1 })
 })
 
-it('[PA1] the current task is that of the latest plan', () => {
+it('the current task is that of the latest plan', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A', 'B'))
   expect(currentTaskOf(snapshotOf(chat.state), listed(chat.state))?.title).toBe('A')
   expect(currentTaskOf(snapshotOf(chat.state), [])).toBeUndefined()
 })
 
-it('[PA4] the agent works until its turn is over or is to be stopped', () => {
+it('the agent works until its turn is over or is to be stopped', () => {
   const chat = inRun()
   expect(isAgentWorking(snapshotOf(chat.state))).toBe(true)
   chat.finish('turn-1')
   expect(isAgentWorking(snapshotOf(chat.state))).toBe(false)
 })
 
-it('[PA9] a turn that ended with tasks open is unfinished, and says whether a limit ended it', () => {
+it('a turn that ended with tasks open is unfinished, and says whether a limit ended it', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A', 'B'))
   expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
@@ -46,14 +46,14 @@ it('[PA9] a turn that ended with tasks open is unfinished, and says whether a li
   expect(unfinishedTurn(snapshotOf(chat.state), limited('turn-1'))).toMatchObject({ isLimited: true })
 })
 
-it('[PA9] items for a person are no unfinished work', () => {
+it('items for a person are no unfinished work', () => {
   const chat = inRun({ toolset: 'checklist' })
   chat.run(chat.adds('model', 'Buy milk'))
   chat.finish('turn-1')
   expect(unfinishedTurn(snapshotOf(chat.state), limited())).toBeUndefined()
 })
 
-it('[PA9] a plan is ended once its latest turn is over, if no other plan is in view', () => {
+it('a plan is ended once its latest turn is over, if no other plan is in view', () => {
   const chat = inRun()
   const ended = (): boolean => isEnded(snapshotOf(chat.state), listed(chat.state))
   chat.run(chat.adds('model', 'A'))
@@ -69,7 +69,7 @@ it('[PA9] a plan is ended once its latest turn is over, if no other plan is in v
   expect(ended()).toBe(false)
 })
 
-it('[PA3] a long list shows open and blocked tasks before finished ones, in list order', () => {
+it('a long list shows open and blocked tasks before finished ones, in list order', () => {
   const chat = outside()
   chat.run(chat.adds('model', 'A', 'B', 'C', 'D', 'E'))
   for (const number of [1, 2, 4]) chat.run(chat.sets('person', number, { status: 'completed' }))
@@ -79,7 +79,7 @@ it('[PA3] a long list shows open and blocked tasks before finished ones, in list
   expect(shown(9)).toEqual(['A', 'B', 'C', 'D', 'E'])
 })
 
-it('[PA31] a continued plan counts what the turns before it settled, in every toolset', () => {
+it('a continued plan counts what the turns before it settled, in every toolset', () => {
   for (const toolset of ['turn_todos', 'runsheet'] as const) {
     const chat = inRun({ toolset })
     chat.run(chat.adds('person', 'A', 'B', 'C'))
@@ -93,7 +93,7 @@ it('[PA31] a continued plan counts what the turns before it settled, in every to
   }
 })
 
-it('[PA31] a turn that continues none shows its own plan only', () => {
+it('a turn that continues none shows its own plan only', () => {
   const chat = inRun({ toolset: 'turn_todos' })
   chat.run(chat.adds('person', 'A'))
   chat.finish('turn-1')
@@ -101,7 +101,7 @@ it('[PA31] a turn that continues none shows its own plan only', () => {
   expect(tasksInView(chat.state)).toEqual([])
 })
 
-it('[CH8] a plan is listed under each turn that worked from it', () => {
+it('a plan is listed under each turn that worked from it', () => {
   const chat = inRun()
   chat.run(chat.adds('person', 'A', 'B'))
   chat.run(chat.sets('person', 1, { status: 'completed' }))

@@ -1,20 +1,20 @@
 import { expect, it } from 'vitest'
 import { dropEdge, moveItem } from './reorder.ts'
 
-it('[PA12] an item is moved up, down and to the end', () => {
+it('an item is moved up, down and to the end', () => {
   expect(moveItem(['a', 'b', 'c'], 0, 1)).toEqual(['b', 'a', 'c'])
   expect(moveItem(['a', 'b', 'c'], 2, 0)).toEqual(['c', 'a', 'b'])
   expect(moveItem(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a'])
 })
 
-it('[PA12] a move out of the list changes nothing', () => {
+it('a move out of the list changes nothing', () => {
   const items = ['a', 'b']
   expect(moveItem(items, 0, -1)).toBe(items)
   expect(moveItem(items, 1, 2)).toBe(items)
   expect(moveItem(items, 5, 0)).toBe(items)
 })
 
-it('[PA12] the edge that is marked is where the item ends up', () => {
+it('the edge that is marked is where the item ends up', () => {
   const items = ['a', 'b', 'c', 'd']
   for (const from of items.keys()) {
     for (const to of items.keys()) {

@@ -74,7 +74,7 @@ function firstRenders(render: (client: Client) => ReactNode): { server: string; 
   return { server, browser: renderToString(render(client(9e12))) }
 }
 
-it('[PA1] the plan renders on a server as in the first render of a browser', () => {
+it('the plan renders on a server as in the first render of a browser', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'Tag', 'Build'))
   const { server, browser } = firstRenders(from => createElement(TodosPanel, { client: from, view: view(chat) }))
@@ -88,7 +88,7 @@ async function rendered(node: ReactNode): Promise<string> {
   return new Response(prelude).text()
 }
 
-it('[PA10] the review renders on a server as in the first render of a browser', async () => {
+it('the review renders on a server as in the first render of a browser', async () => {
   const chat = underReview('Tag', 'Build')
   const server = await rendered(createElement(ReviewPanel, { client: client(0), view: view(chat) }))
   becomeBrowser()
@@ -97,7 +97,7 @@ it('[PA10] the review renders on a server as in the first render of a browser', 
   expect(browser).toBe(server)
 })
 
-it('[PA16] the panel has a field for the comment, unless the page has one', async () => {
+it('the panel has a field for the comment, unless the page has one', async () => {
   const chat = underReview('Tag')
   const source = { client: client(0), view: view(chat) }
   const OfPage = (): ReactNode => {
@@ -109,7 +109,7 @@ it('[PA16] the panel has a field for the comment, unless the page has one', asyn
   expect(await rendered(createElement(OfPage))).not.toContain('rs-comment-input')
 })
 
-it.each([true, false])('[PF25] a review whose checks were left out says how to have them: %s', async unchecked => {
+it.each([true, false])('a review whose checks were left out says how to have them: %s', async unchecked => {
   const chat = inRun({ review: true })
   const adds = chat.adds('model', 'Tag')
   chat.run({ ...adds, ...(adds.review ? { review: { ...adds.review, unchecked } } : {}) })
@@ -117,7 +117,7 @@ it.each([true, false])('[PF25] a review whose checks were left out says how to h
   expect(page.includes('--workspace')).toBe(unchecked)
 })
 
-it('[PA19] the outcome of a review waits for the browser, which knows whether it was closed', () => {
+it('the outcome of a review waits for the browser, which knows whether it was closed', () => {
   const chat = inRun({ review: true, review_timeout_ms: 120_000 })
   chat.run(chat.adds('model', 'Tag'))
   chat.wait(200_000)
@@ -127,7 +127,7 @@ it('[PA19] the outcome of a review waits for the browser, which knows whether it
   expect(browser).toBe(server)
 })
 
-it('[PA46] the parts of a thread render on a server as in the first render of a browser, without a provider', () => {
+it('the parts of a thread render on a server as in the first render of a browser, without a provider', () => {
   for (const name of CORPUS) {
     const log = corpusLog(name)
     const parts = (from: Client) =>
@@ -157,7 +157,7 @@ it('[PA46] the parts of a thread render on a server as in the first render of a 
   }
 })
 
-it('[PA57] a card counts the comments on steps, and offers Reopen where that is possible', () => {
+it('a card counts the comments on steps, and offers Reopen where that is possible', () => {
   const chat = underReview('Tag', 'Build')
   const row_comments = [{ draft_index: 1, comment: 'Why?' }]
   chat.run({ ...cancels(), decision: { action: 'revise', comment: 'Shorter', row_comments } })
@@ -173,7 +173,7 @@ it('[PA57] a card counts the comments on steps, and offers Reopen where that is 
   expect(shown({ reopening })).toMatch(/<button[^>]*>Reopen<.*Not now\./)
 })
 
-it('[CH28] a failed check shows in a folded step, with Accept anyway, until the task is done', () => {
+it('a failed check shows in a folded step, with Accept anyway, until the task is done', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'Tag'))
   const [task] = [...chat.state.tasks.values()]
@@ -201,7 +201,7 @@ it('[CH28] a failed check shows in a folded step, with Accept anyway, until the 
   }
 })
 
-it('[CH28] the button that settles a step says what it does; what a later turn took up has none', () => {
+it('the button that settles a step says what it does; what a later turn took up has none', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'Tag'))
   const [task] = [...chat.state.tasks.values()]
@@ -232,7 +232,7 @@ it('[CH28] the button that settles a step says what it does; what a later turn t
   expect(words('blocked', [verdict], true)).toEqual([])
 })
 
-it('[CH6] Retry is offered where nothing else resumes a turn, and not once everything is done', () => {
+it('Retry is offered where nothing else resumes a turn, and not once everything is done', () => {
   const shown = (status: TurnEnd['status'], left: TurnEnd['left'], done = 1): string => {
     const tally = {
       total: 2,
@@ -254,7 +254,7 @@ it('[CH6] Retry is offered where nothing else resumes a turn, and not once every
   }
 })
 
-it('[CH36] an answer that was cut says so, with its size and why', () => {
+it('an answer that was cut says so, with its size and why', () => {
   const message = {
     message_id: 'm',
     turn_id: 't',
@@ -270,7 +270,7 @@ it('[CH36] an answer that was cut says so, with its size and why', () => {
   expect(shown('content_filter')).toContain('content filter')
 })
 
-it('[PA26] every panel takes a class name', async () => {
+it('every panel takes a class name', async () => {
   const chat = underReview('Tag')
   const given = { client: client(0), view: view(chat), className: 'mine' }
   const timeline = createElement(Timeline, { client: given.client, sessionId: 'chat-1', className: 'mine' })
@@ -281,7 +281,7 @@ it('[PA26] every panel takes a class name', async () => {
   expect(renderToString(plan)).toContain('class="rs-panel rs-todos mine"')
 })
 
-it('[PA26] a provider serves panels and hooks without props', () => {
+it('a provider serves panels and hooks without props', () => {
   const Headless = (): string => {
     const { session } = useRunsheet()
     return `${session}: ${useTasks().counts.total} tasks, ${useReview().rows.length} rows`
@@ -300,7 +300,7 @@ it('[PA26] a provider serves panels and hooks without props', () => {
   expect(browser).toBe(server)
 })
 
-it('[PA26] a panel without a provider and without props says what to do', () => {
+it('a panel without a provider and without props says what to do', () => {
   expect(() => renderToString(createElement(TodosPanel))).toThrow('<RunsheetProvider>')
   expect(() => renderToString(createElement(Timeline))).toThrow('<RunsheetProvider>')
 })

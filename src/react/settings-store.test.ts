@@ -66,7 +66,7 @@ async function loaded(): Promise<{ server: Server; store: SettingsStore }> {
 const modelIn = (store: SettingsStore): string | undefined => store.snapshot().answer?.settings.model.value
 
 describe('the settings of a window', () => {
-  it('[SG18] are loaded with the first reader, and changed by the version that it has seen', async () => {
+  it('are loaded with the first reader, and changed by the version that it has seen', async () => {
     const { server, store } = await loaded()
     expect(store.snapshot()).toMatchObject({ isLoading: false, isSaving: false, error: undefined })
     expect(await store.save({ model: 'openai:x' })).toBe(true)
@@ -74,13 +74,13 @@ describe('the settings of a window', () => {
     expect(server.asked).toEqual(['get', 'v1 {"model":"openai:x"}'])
   })
 
-  it('[SG18] two changes at once are made one after the other', async () => {
+  it('two changes at once are made one after the other', async () => {
     const { server, store } = await loaded()
     expect(await Promise.all([store.save({ model: 'openai:a' }), store.save({ gate: false })])).toEqual([true, true])
     expect(server.asked.slice(1)).toEqual(['v1 {"model":"openai:a"}', 'v2 {"gate":false}'])
   })
 
-  it('[SG18][SG7] if another window was faster, nothing is saved, and this one shows what is there now', async () => {
+  it('if another window was faster, nothing is saved, and this one shows what is there now', async () => {
     const { server, store } = await loaded()
     server.version = 7
     server.model = 'openai:theirs'
@@ -91,7 +91,7 @@ describe('the settings of a window', () => {
     expect(store.snapshot()).toMatchObject({ isConflict: false, error: undefined })
   })
 
-  it('[SG18] another failure is told, and the next change goes on', async () => {
+  it('another failure is told, and the next change goes on', async () => {
     const { server, store } = await loaded()
     server.before = () => {
       throw new Error('the network is down')
@@ -102,7 +102,7 @@ describe('the settings of a window', () => {
     expect(await store.save({ gate: false })).toBe(true)
   })
 
-  it('[SG18] what a try came to is forgotten once the settings change', async () => {
+  it('what a try came to is forgotten once the settings change', async () => {
     const { server, store } = await loaded()
     await store.tryModel()
     expect(store.snapshot().tried).toMatchObject({ ok: true, model: 'demo' })
@@ -120,7 +120,7 @@ describe('the settings of a window', () => {
     expect(store.snapshot()).toMatchObject({ tried: undefined, isTrying: false })
   })
 
-  it('[SG18] nothing is saved before they are loaded', async () => {
+  it('nothing is saved before they are loaded', async () => {
     expect(await new SettingsStore(new Server()).save({ gate: false })).toBe(false)
   })
 })

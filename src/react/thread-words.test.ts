@@ -17,7 +17,7 @@ const words = (tool: string, args: Parameters<typeof subjectOf>[0], isRunning = 
   return `${verb} ${subject}`.trim()
 }
 
-describe('[PA47] a tool call in words', () => {
+describe('a tool call in words', () => {
   it.each([
     ['read_file', { path: 'reports/2026-Q3.csv' }, 'Read 2026-Q3.csv'],
     ['mcp__search__readTextFile', { file: 'C:\\notes\\a.md' }, 'Read a.md'],
@@ -31,18 +31,18 @@ describe('[PA47] a tool call in words', () => {
     ['ping', null, 'Used ping'],
     ['***', { n: 1 }, 'Used ***'],
     ['run', { command: `echo\n${'x'.repeat(9_000)}` }, 'Ran echo'],
-  ])('[PA47] %s with %j: %s', (tool, args, said) => {
+  ])('%s with %j: %s', (tool, args, said) => {
     expect(words(tool, args)).toBe(said)
   })
 
-  it('[PA47] says what runs, and is never half a character', () => {
+  it('says what runs, and is never half a character', () => {
     expect(words('read_file', { path: 'a.csv' }, true)).toBe('Reading a.csv')
     expect(words('ping', {}, true)).toBe('Using ping')
     expect(words('run', { command: `a${'😀'.repeat(200)}` }).isWellFormed()).toBe(true)
   })
 })
 
-it('[CH27] durations are seconds with one digit, whole seconds, or minutes', () => {
+it('durations are seconds with one digit, whole seconds, or minutes', () => {
   expect([40, 700, 9_949, 12_400, 59_600, 125_000].map(ms => durationText(ms, english))).toEqual([
     '<0.1 s',
     '0.7 s',
@@ -69,7 +69,7 @@ const end = (status: TurnEnd['status'], because?: TurnEnd['because']): TurnEnd =
   left: undefined,
 })
 
-describe('[CH29] the end of a turn in words', () => {
+describe('the end of a turn in words', () => {
   it.each([
     [tally(5, 0, 0, 3), "All 5 steps done · 3 proven, 2 on the agent's word"],
     [tally(3, 0, 0, 3), 'All 3 steps done · 3 proven'],
@@ -81,11 +81,11 @@ describe('[CH29] the end of a turn in words', () => {
     [tally(2, 0, 0, 0, 1), '2 done, 1 cancelled'],
     [tally(1, 1, 1, 0, 1), '1 done, 1 blocked, 1 cancelled, 1 left'],
     [tally(0, 0, 0, 0, 3), '3 cancelled'],
-  ])('[CH29] a plan that stands like %j', (of, said) => {
+  ])('a plan that stands like %j', (of, said) => {
     expect(tallyWords(of, english)).toBe(said)
   })
 
-  it('[CH29] says why it ended early, unless everything is done', () => {
+  it('says why it ended early, unless everything is done', () => {
     expect(endWords(end('incomplete', 'gate'), tally(1, 0, 1), english)).toEqual({
       result: '1 done, 1 left',
       reason: 'No progress after 3 attempts.',
@@ -100,7 +100,7 @@ describe('[CH29] the end of a turn in words', () => {
   })
 })
 
-it('[CH31] a failure says what to do, in both languages; one that is not known is shown all the same', () => {
+it('a failure says what to do, in both languages; one that is not known is shown all the same', () => {
   expect(failureWords('provider_denied', english).hint).toContain('RUNSHEET_MODEL_KEY')
   expect(failureWords('provider_denied', chinese).hint).toContain('RUNSHEET_MODEL_KEY')
   for (const code of ['provider_denied', 'provider_unreachable', 'context_too_long', 'model_changed']) {
@@ -114,7 +114,7 @@ it('[CH31] a failure says what to do, in both languages; one that is not known i
   })
 })
 
-it('[CH31] what a failure came to is told in the language of the page, with the URL and what the provider said', () => {
+it('what a failure came to is told in the language of the page, with the URL and what the provider said', () => {
   const told = (code: string, message: string): string => failureText({ code, message }, chinese)
   const denied = "The model's provider refused (401) at http://127.0.0.1:9/v1/chat: Wrong key."
   expect(failureText({ code: 'provider_denied', message: denied }, english)).toBe(denied)

@@ -33,7 +33,7 @@ const until = (store: ToolsStore, holds: () => boolean): Promise<void> =>
     })
   })
 
-it('[TO13] loads the tools, and sends "always" with what the person saw', async () => {
+it('loads the tools, and sends "always" with what the person saw', async () => {
   const server = new Server()
   const store = new ToolsStore(server)
   await until(store, () => store.snapshot().answer !== undefined)
@@ -46,7 +46,7 @@ it('[TO13] loads the tools, and sends "always" with what the person saw', async 
   ])
 })
 
-it('[TO13] a refused change is said, and the tools are read again', async () => {
+it('a refused change is said, and the tools are read again', async () => {
   const server = new Server()
   const store = new ToolsStore(server)
   server.fails = true
@@ -55,7 +55,7 @@ it('[TO13] a refused change is said, and the tools are read again', async () => 
   expect(server.sent).toEqual(['files', 'get'])
 })
 
-it('[TO14] live, it follows what is added in a terminal, until it is not shown any more', async () => {
+it('live, it follows what is added in a terminal, until it is not shown any more', async () => {
   const server = new Server()
   server.answer = NO_TOOLS
   const store = new ToolsStore(server, { isLive: true, pollMs: 1 })

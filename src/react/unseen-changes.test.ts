@@ -14,7 +14,7 @@ function unseenIn({ state, log }: Driver): number[] {
   return listed(live.conversation).flatMap(task => (isUnseen(live, task) ? task.number : []))
 }
 
-it('[PA5] marks what a person added or changed until the agent gets an answer', () => {
+it('marks what a person added or changed until the agent gets an answer', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A', 'B', 'C'))
   expect(unseenIn(chat)).toEqual([])
@@ -28,7 +28,7 @@ it('[PA5] marks what a person added or changed until the agent gets an answer', 
   expect(unseenIn(chat)).toEqual([4])
 })
 
-it('[PA5] does not mark what is again as the agent last saw it', () => {
+it('does not mark what is again as the agent last saw it', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'A', 'B'))
   chat.answer()

@@ -58,7 +58,7 @@ function clientWith(sent: unknown[], code?: string): Client {
   }
 }
 
-it('[TO13] shows what waits, and sends one decision however often it is clicked', async () => {
+it('shows what waits, and sends one decision however often it is clicked', async () => {
   const sent: unknown[] = []
   const { waiting, decide } = handleFor(asked(), clientWith(sent))
   expect(waiting).toMatchObject([approval])
@@ -67,7 +67,7 @@ it('[TO13] shows what waits, and sends one decision however often it is clicked'
   expect(sent).toEqual([['chat-1', 'a', { decision: 'allow' }]])
 })
 
-it('[TO13] one that was decided elsewhere is decided; another failure is not, and the log is read again', async () => {
+it('one that was decided elsewhere is decided; another failure is not, and the log is read again', async () => {
   const elsewhere = handleFor(asked(), clientWith([], 'approval_already_decided'))
   expect(await elsewhere.decide('a', 'deny', 'No')).toBe(true)
   const failing = handleFor(asked(), clientWith([], 'closed'))
@@ -75,7 +75,7 @@ it('[TO13] one that was decided elsewhere is decided; another failure is not, an
   expect(failing.retries).toHaveLength(1)
 })
 
-it('[TO13] the card shows tool, server and arguments as text; once decided it is gone', () => {
+it('the card shows tool, server and arguments as text; once decided it is gone', () => {
   const client = clientWith([])
   const html = (chat: Driver): string =>
     renderToString(createElement(ApprovalCards, { client, view: viewOf(chat).view }))

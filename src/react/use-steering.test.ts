@@ -91,7 +91,7 @@ it('[HT44] messages are sent one after the other; the same text after a failure 
   expect(new Set([again?.[2], other?.[2], last?.[2]]).size).toBe(3)
 })
 
-it('[HT45] edits and takes back by the version that the person saw; a message that was taken back gives its text', async () => {
+it('edits and takes back by the version that the person saw; a message that was taken back gives its text', async () => {
   const sent: unknown[] = []
   const chat = steered()
   const { edit, takeBack, sendNow } = handleFor(chat, clientWith(sent))

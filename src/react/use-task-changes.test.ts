@@ -23,7 +23,7 @@ function clientWith(newer: Task, sent: number[]) {
   return { ...createClient({ url: 'http://127.0.0.1:1' }), changeTask: changeNewer }
 }
 
-it('[PA7] a task that moved on takes a change all the same', async () => {
+it('a task that moved on takes a change all the same', async () => {
   const task = plan()
   const sent: number[] = []
   const client = clientWith({ ...task, version: task.version + 3, status: 'completed' }, sent)
@@ -31,7 +31,7 @@ it('[PA7] a task that moved on takes a change all the same', async () => {
   expect(sent).toEqual([task.version, task.version + 3])
 })
 
-it('[PA7] unless it moved on in the same field', async () => {
+it('unless it moved on in the same field', async () => {
   const task = plan()
   const sent: number[] = []
   const client = clientWith({ ...task, version: task.version + 1, title: 'Theirs' }, sent)
@@ -39,7 +39,7 @@ it('[PA7] unless it moved on in the same field', async () => {
   expect(sent).toEqual([task.version])
 })
 
-it('[PA36] a task that moved on takes an approval all the same, unless its checks changed', async () => {
+it('a task that moved on takes an approval all the same, unless its checks changed', async () => {
   const check = { kind: 'file', path: 'a', id: 'c1', hash: 'h1' } as const
   const task = { ...plan(), checks: [check] }
   const read = { ...check, approved: false, state: 'waiting', baseline: 'not_run' } as const

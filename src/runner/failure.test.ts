@@ -69,7 +69,7 @@ describe('why a turn failed', () => {
     }
   })
 
-  it('[TR16] a model that is not configured is not tried again', () => {
+  it('a model that is not configured is not tried again', () => {
     expect(failureOf(new UnknownModel('There is no model x.'))).toEqual({
       code: 'model_unknown',
       message: 'There is no model x.',

@@ -39,7 +39,7 @@ function turns(count: number): RunDriver {
 }
 
 describe('the history', () => {
-  it('[TR12] is the request, what the model said and called, and what was answered, in order', () => {
+  it('is the request, what the model said and called, and what was answered, in order', () => {
     const run = new RunDriver()
       .step('Let me see.', { answer: { found: 1 } }, { answer: 'two' })
       .said('Go on.')
@@ -54,7 +54,7 @@ describe('the history', () => {
     ])
   })
 
-  it('[TR12] gives texts as texts and everything else as JSON', () => {
+  it('gives texts as texts and everything else as JSON', () => {
     const run = new RunDriver().step('', { answer: 'text' }, { answer: { a: [1] } }, { answer: null })
     const outputs = history(run).flatMap(({ role, content }) => {
       if (role !== 'tool') return []
@@ -67,7 +67,7 @@ describe('the history', () => {
     ])
   })
 
-  it('[TR12] leaves out a call without an answer', () => {
+  it('leaves out a call without an answer', () => {
     const run = new RunDriver().step('Two things.', { answer: 1 }, {})
     expect(outline(history(run))).toEqual([
       'user: Do it',
@@ -77,7 +77,7 @@ describe('the history', () => {
     expect(outline(history(new RunDriver().step('', {})))).toEqual(['user: Do it'])
   })
 
-  it('[TR12] leaves out answers to calls that this model never made: outside agents call, too', () => {
+  it('leaves out answers to calls that this model never made: outside agents call, too', () => {
     const run = new RunDriver({}, 'turn-0')
     run.finish('turn-0')
     run.run({ type: 'open_turn', turn_id: 'outside', toolset: 'runsheet' })
@@ -89,7 +89,7 @@ describe('the history', () => {
     expect(outline(history(run, 'turn-1'))).toEqual(['user: Do it', 'user: And now?'])
   })
 
-  it('[TR12] leaves out empty answers', () => {
+  it('leaves out empty answers', () => {
     expect(outline(history(new RunDriver().step('').said('Well?')))).toEqual(['user: Do it', 'user: Well?'])
   })
 
@@ -111,7 +111,7 @@ describe('the history', () => {
     expect(outline(history(run)).at(-1)).toBe('assistant: Stopped.')
   })
 
-  it("[TR45] only the agent's own part of its last words is told", () => {
+  it("only the agent's own part of its last words is told", () => {
     const run = new RunDriver().step('', { answer: 1 }).step('So far.')
     const last = { message_id: 'message-of-step-2', role: 'assistant', text: 'So far.\n\nNot done:\n- A' } as const
     run.fact({ type: 'message_added', data: { ...last, answer_length: 7 } })
@@ -121,7 +121,7 @@ describe('the history', () => {
     expect(outline(history(run)).at(-1)).toBe('assistant: So far.')
   })
 
-  it('[TR45] the same request is told again once the agent has worked on it, or after another one', () => {
+  it('the same request is told again once the agent has worked on it, or after another one', () => {
     const worked = new RunDriver({}, 'turn-0').step('', { answer: 1 })
     worked.finish('turn-0')
     worked.next('now', 'Do it')
@@ -146,7 +146,7 @@ describe('the history', () => {
     { limit: 3, first: 'user: question 29' },
     { limit: 1, first: 'user: now' },
     { limit: 0, first: 'user: now' },
-  ])('[TR12] of earlier turns the last $limit messages, whole turns only: from $first', ({ limit, first }) => {
+  ])('of earlier turns the last $limit messages, whole turns only: from $first', ({ limit, first }) => {
     const run = turns(30).next('now', 'now')
     const messages = outline(history(run, 'now', limit))
     expect(messages[0]).toBe(first)
@@ -154,7 +154,7 @@ describe('the history', () => {
     expect(messages.length).toBeLessThanOrEqual(limit + 1)
   })
 
-  it('[TR12] of a turn that is too long by itself the request and the end are told, and nothing older', () => {
+  it('of a turn that is too long by itself the request and the end are told, and nothing older', () => {
     const run = turns(2)
     run.next('long', 'a lot')
     Object.assign(run, { turn: 'long' })
@@ -168,7 +168,7 @@ describe('the history', () => {
     expect(told.length).toBeLessThanOrEqual(41)
   })
 
-  it('[TR12] of the turn itself everything is told, however long it is', () => {
+  it('of the turn itself everything is told, however long it is', () => {
     const run = turns(1).next('long', 'a lot')
     Object.assign(run, { turn: 'long' })
     for (let count = 0; count < 50; count += 1) run.step('', { answer: count })
@@ -177,7 +177,7 @@ describe('the history', () => {
     expect(messages.slice(0, 3)).toEqual(['user: Do it', 'assistant: answer 0', 'user: a lot'])
   })
 
-  it('[TR12] every call has its answer and every answer its call, wherever the limit cuts', () => {
+  it('every call has its answer and every answer its call, wherever the limit cuts', () => {
     const run = new RunDriver({}, 'turn-0')
     for (let turn = 0; turn < 12; turn += 1) {
       if (turn > 0) Object.assign(run.next(`turn-${turn}`, 'more'), { turn: `turn-${turn}` })
@@ -210,14 +210,14 @@ describe('the history', () => {
           : [],
       )
 
-    it('[TR34] old results become a line that says what was left out; the latest stay whole', () => {
+    it('old results become a line that says what was left out; the latest stay whole', () => {
       const told = results(history(twelve()))
       expect(told).toHaveLength(12)
       expect(told[0]).toBe('[look answered 38009 characters, which are left out here.]')
       expect(told.at(-1)).toBe(long('result 12'))
     })
 
-    it('[TR34] at every step the results stay within 100 kB, and every call has its answer', () => {
+    it('at every step the results stay within 100 kB, and every call has its answer', () => {
       const run = new RunDriver()
       for (let count = 1; count <= 12; count += 1) {
         run.step('', { answer: long(`result ${count}`) })
@@ -230,7 +230,7 @@ describe('the history', () => {
       }
     })
 
-    it('[TR34] what was told in short stays so, and the rest stays as it was: a provider can cache it', () => {
+    it('what was told in short stays so, and the rest stays as it was: a provider can cache it', () => {
       const run = new RunDriver()
       const changes: number[] = []
       for (let count = 1; count <= 12; count += 1) {
@@ -242,7 +242,7 @@ describe('the history', () => {
       expect(changes).toEqual([3, 5, 7, 9, 11])
     })
 
-    it('[TR34] the results of the latest step stay whole, up to 200 kB', () => {
+    it('the results of the latest step stay whole, up to 200 kB', () => {
       const run = twelve().step('', { answer: long('a') }, { answer: long('b') }, { answer: long('c') })
       expect(results(history(run)).slice(-4)).toEqual([
         expect.stringMatching(/^\[look/),
@@ -252,7 +252,7 @@ describe('the history', () => {
       ])
     })
 
-    it('[TR34] beyond that its long results keep head and tail, in equal shares, also later', () => {
+    it('beyond that its long results keep head and tail, in equal shares, also later', () => {
       const reads = Array.from({ length: 12 }, (_, count) => ({ answer: `${long(`read ${count}`)} end` }))
       const run = new RunDriver().step('', { answer: 'short' }, ...reads, { answer: { rows: [long('json')] } })
       const told = results(history(run))
@@ -264,7 +264,7 @@ describe('the history', () => {
       expect(results(history(run.step('', { answer: 'more' }))).join('').length).toBeLessThan(60_000)
     })
 
-    it('[TR34] long texts count, and the oldest of them keep their beginning and their end', () => {
+    it('long texts count, and the oldest of them keep their beginning and their end', () => {
       const run = new RunDriver()
       for (let count = 1; count <= 12; count += 1) {
         run.step(`text ${count} ${'word '.repeat(16_000)}end ${count}`, { answer: 'ok' })
@@ -278,7 +278,7 @@ describe('the history', () => {
       expect(told[11]?.length).toBeGreaterThan(80_000)
     })
 
-    it('[TR34] reasoning counts as text, and is left out with it', () => {
+    it('reasoning counts as text, and is left out with it', () => {
       const run = new RunDriver()
       const reasoning = (text: string) => ({ type: 'reasoning', text, providerOptions: { x: { signature: 's' } } })
       for (let count = 1; count <= 4; count += 1) {
@@ -296,14 +296,14 @@ describe('the history', () => {
       ])
     })
 
-    it('[TR34] arguments over 10,000 characters are told in short at once', () => {
+    it('arguments over 10,000 characters are told in short at once', () => {
       const run = new RunDriver().step('', { arguments: { path: 'a', text: 'z'.repeat(1_900_000) }, answer: 'ok' })
       expect(JSON.stringify(history(run)).length).toBeLessThan(1_000)
       const [, said] = history(new RunDriver().step('', { arguments: { text: 'z'.repeat(9_000) }, answer: 'ok' }))
       expect(JSON.stringify(said).length).toBeGreaterThan(9_000)
     })
 
-    it('[TR34] the last words of earlier turns are told in short, too', () => {
+    it('the last words of earlier turns are told in short, too', () => {
       const run = new RunDriver({}, 'turn-0')
       for (let count = 1; count <= 5; count += 1) {
         const text = `words ${count} ${'x'.repeat(80_000)}`
@@ -315,7 +315,7 @@ describe('the history', () => {
       expect(JSON.stringify(history(run)).length).toBeLessThan(110_000)
     })
 
-    it('[TR34] short results stay, failures are told as such, and long arguments are cut', () => {
+    it('short results stay, failures are told as such, and long arguments are cut', () => {
       const run = new RunDriver().step(
         '',
         { answer: 'short' },
@@ -334,7 +334,7 @@ describe('the history', () => {
       expect(JSON.stringify(messages[1]?.content)).toMatch(/\[37902 characters left out\]/)
     })
 
-    it('[TR34] results of earlier turns count, too', () => {
+    it('results of earlier turns count, too', () => {
       const run = twelve(new RunDriver({}, 'turn-0'))
       run.finish('turn-0')
       run.next('now', 'now')

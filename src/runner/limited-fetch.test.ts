@@ -13,25 +13,22 @@ async function through(limiter: ReturnType<typeof limitedBody>, ...pieces: reado
 const MANY = "The model's provider sent too much: over"
 
 describe('the bytes of a response', () => {
-  it('[TR33] a body up to the limit is passed on as it is; beyond it is an error', async () => {
+  it('a body up to the limit is passed on as it is; beyond it is an error', async () => {
     expect(await through(limitedBody(6), 'äö', 'ü')).toBe('äöü')
     expect(await through(limitedBody(5), 'äö', 'ü')).toBe(`${MANY} 0.000005 MB at once.`)
   })
 
-  it.each(['\n\n', '\r\n\r\n'])(
-    '[TR33] events of any number are passed on, within the limit of the stream: %j',
-    async end => {
-      const pieces = Array.from({ length: 50 }, (_, count) => `data: ${count}${end}`)
-      expect(await through(limitedStream({ event: 14, stream: 1_000 }), ...pieces)).toBe(pieces.join(''))
-      expect(await through(limitedStream({ event: 14, stream: 100 }), ...pieces)).toBe(`${MANY} 0.0001 MB in all.`)
-    },
-  )
+  it.each(['\n\n', '\r\n\r\n'])('events of any number are passed on, within the limit of the stream: %j', async end => {
+    const pieces = Array.from({ length: 50 }, (_, count) => `data: ${count}${end}`)
+    expect(await through(limitedStream({ event: 14, stream: 1_000 }), ...pieces)).toBe(pieces.join(''))
+    expect(await through(limitedStream({ event: 14, stream: 100 }), ...pieces)).toBe(`${MANY} 0.0001 MB in all.`)
+  })
 
   it.each([
     ['one line without an end', 'data: '],
     ['lines without an empty one between them', 'data: 1\n'],
     ['comments', ': 1\r\n'],
-  ])('[TR33] an event that never ends is an error: %s', async (_, piece) => {
+  ])('an event that never ends is an error: %s', async (_, piece) => {
     const pieces = Array.from({ length: 50 }, () => piece)
     expect(await through(limitedStream({ event: 100, stream: 1_000 }), ...pieces)).toBe(
       `${MANY} 0.0001 MB in one event.`,
@@ -41,7 +38,7 @@ describe('the bytes of a response', () => {
 
 describe('a redirect', () => {
   it.each([301, 302, 303, 307, 308])(
-    '[SG17] of status %i is not followed: the key does not go elsewhere, and the error says where it leads',
+    'of status %i is not followed: the key does not go elsewhere, and the error says where it leads',
     async status => {
       const paths: string[] = []
       const server = createServer((request, response) => {

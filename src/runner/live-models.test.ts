@@ -28,7 +28,7 @@ async function begin({ models }: ReturnType<typeof process>) {
 }
 
 describe('a turn and its model', () => {
-  it('[SG12][SG13] a new turn gets the new model, and one that runs keeps its own', async () => {
+  it('a new turn gets the new model, and one that runs keeps its own', async () => {
     const here = process(A)
     const before = await begin(here)
     here.change(B)
@@ -38,18 +38,18 @@ describe('a turn and its model', () => {
     expect(await here.models.named(before.name, before.endpoint)).toBe(before.model)
   })
 
-  it('[SG13] the endpoint in the log does not tell the URL', async () => {
+  it('the endpoint in the log does not tell the URL', async () => {
     const { endpoint } = await begin(process(A))
     expect(endpoint).toMatch(/^openai-compatible@[0-9a-f]{12}$/)
   })
 
-  it('[SG13] after a restart a turn goes on where its endpoint is still the same, whichever model is the default now', async () => {
+  it('after a restart a turn goes on where its endpoint is still the same, whichever model is the default now', async () => {
     const before = await begin(process(A))
     const restarted = process({ ...A, model: 'openai-compatible:other' })
     await expect(restarted.models.named(before.name, before.endpoint)).resolves.toMatchObject({ modelId: 'm' })
   })
 
-  it('[SG13][SG16] after a restart, or on another node, without its endpoint it fails with a code of its own', async () => {
+  it('after a restart, or on another node, without its endpoint it fails with a code of its own', async () => {
     const before = await begin(process(A))
     for (const elsewhere of [process(B), process({})]) {
       const failed = elsewhere.models.named(before.name, before.endpoint)
@@ -58,7 +58,7 @@ describe('a turn and its model', () => {
     }
   })
 
-  it('[SG13] a key that was changed is used at once; a provider that was left keeps its key while the process lives', async () => {
+  it('a key that was changed is used at once; a provider that was left keeps its key while the process lives', async () => {
     const here = process(OPENAI)
     const before = await begin(here)
     here.change({ ...OPENAI, key: { value: 'another-key-of-mine', endpoint: 'openai' } })
@@ -69,7 +69,7 @@ describe('a turn and its model', () => {
     expect(await here.models.named(before.name, before.endpoint)).toBe(rotated)
   })
 
-  it('[SG13] a key that was erased is gone for turns that run, too', async () => {
+  it('a key that was erased is gone for turns that run, too', async () => {
     const here = process(OPENAI)
     const before = await begin(here)
     here.change({ model: 'openai:gpt-5' })
@@ -77,7 +77,7 @@ describe('a turn and its model', () => {
     await expect(here.models.named(before.name, before.endpoint)).rejects.toThrow('openai needs a key')
   })
 
-  it('[SG13] a turn of the demo model goes on, whatever is the model now', async () => {
+  it('a turn of the demo model goes on, whatever is the model now', async () => {
     const here = process({})
     const before = await begin(here)
     expect(before).toMatchObject({ name: 'demo', endpoint: undefined })
@@ -85,7 +85,7 @@ describe('a turn and its model', () => {
     await expect(here.models.named('demo', undefined)).resolves.toBeDefined()
   })
 
-  it('[TR16] a turn that no page chose the model of fails if its model is not configured any more', async () => {
+  it('a turn that no page chose the model of fails if its model is not configured any more', async () => {
     await expect(process(A).models.named('openai:gpt-5')).rejects.toThrow(
       'The model openai:gpt-5 is not configured. Available: openai-compatible:m.',
     )
@@ -93,7 +93,7 @@ describe('a turn and its model', () => {
 })
 
 describe('the judge', () => {
-  it('[SG12] is the one of now, also in a turn that runs', async () => {
+  it('is the one of now, also in a turn that runs', async () => {
     const here = process(A)
     const { name, endpoint, model } = await begin(here)
     expect(await here.models.assessorFor(name, endpoint)).toMatchObject({ name, model })

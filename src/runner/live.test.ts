@@ -3,7 +3,7 @@ import { openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../store/memory.ts'
 import { LiveText } from './live.ts'
 
-it('[TR6][TR18] of a long text the beginning is shown while it is written, and all of it is kept', async () => {
+it('[TU4] of a long text the beginning is shown while it is written, and all of it is kept', async () => {
   const door = openDoor({ store: openMemoryStore() })
   const shown: string[] = []
   const live = new LiveText(door, (_, { text }) => void shown.push(text))

@@ -59,7 +59,7 @@ it('[CM12] a run says what changed out of scope, for its own task and for the ot
   expect(await run({ others })).toMatchObject({ result: 'passed', changes, others: [{ task_id: 'may not', changes }] })
 })
 
-it('[TC9] a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
+it('a run that outlasts the time for all runs at confirmation says so; it was not stopped by hand', async () => {
   const scene = checkScene()
   scene.script('slow', FOREVER)
   const { run } = await recorded(scene, './slow')
@@ -71,7 +71,7 @@ it('[TC9] a run that outlasts the time for all runs at confirmation says so; it 
   expect(stopped).toMatchObject({ result: 'inconclusive', reason: 'It was stopped.' })
 })
 
-it('[CR33] a run without a result says what changed, too: cut off, or not what was approved', async () => {
+it('a run without a result says what changed, too: cut off, or not what was approved', async () => {
   const scene = checkScene()
   scene.script('slow', FOREVER)
   scene.write('a.test.js', '1')

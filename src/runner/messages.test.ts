@@ -101,7 +101,7 @@ describe('the follow-up', () => {
 })
 
 describe('what a model is told of itself', () => {
-  it('[JU2] the assessor is told so first; a worker is not', () => {
+  it('[JU1] the assessor is told so first; a worker is not', () => {
     expect(ASSESSOR.startsWith('You are the assessor')).toBe(true)
     expect(ASSISTANT).not.toContain('assessor')
   })

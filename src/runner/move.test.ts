@@ -96,13 +96,13 @@ describe('the next move', () => {
     expect(summary(nextMove(made().told))).toBe(move)
   })
 
-  it.each(Object.entries(SITUATIONS))('[TR18] once a stop was asked for, nothing else is done: %s', (_, [made]) => {
+  it.each(Object.entries(SITUATIONS))('[TU4] once a stop was asked for, nothing else is done: %s', (_, [made]) => {
     const stopped = made()
     stopped.run({ type: 'stop_turn', turn_id: stopped.turn })
     expect(summary(nextMove(stopped.told))).toBe('stopped: stopped')
   })
 
-  it('[TR42] what a person wrote is delivered right before a model call: not before tools were called, nor at an end', () => {
+  it('what a person wrote is delivered right before a model call: not before tools were called, nor at an end', () => {
     const run = new RunDriver().writes('Also this.')
     expect(summary(nextMove(run.told))).toBe('deliver')
     expect(summary(nextMove(run.delivered().told))).toBe('ask of 10')
@@ -112,19 +112,19 @@ describe('the next move', () => {
     expect(summary(nextMove(run.delivered().step('Fine.').writes('Thanks.').told))).toBe('answered: answered')
   })
 
-  it('[TR42] the last call of a budget has no tools, so that what waits starts the next turn', () => {
+  it('the last call of a budget has no tools, so that what waits starts the next turn', () => {
     expect(summary(nextMove(after(8).writes('Also this.').told))).toBe('deliver')
     expect(summary(nextMove(after(9).writes('Also this.').told))).toBe('last of 10')
     expect(summary(nextMove(after(10).writes('Also this.').told))).toBe('exhausted: budget')
   })
 
-  it('[TR42] a turn that waits for a person delivers nothing', () => {
+  it('a turn that waits for a person delivers nothing', () => {
     const run = new RunDriver({ review: true }).step('', { id: 'call-1', tool: 'plan' })
     run.run(run.adds('model', 'A'))
     expect(nextMove(run.writes('Also this.').told)).toEqual({ type: 'park' })
   })
 
-  it('[TR44] a message of a person is part of the request, and begins the count of follow-ups anew', () => {
+  it('a message of a person is part of the request, and begins the count of follow-ups anew', () => {
     const run = new RunDriver({ gate: true }).plan('A').step('Done.').followed().step('Done.').followed().step('Done.')
     expect(summary(nextMove(run.told))).toBe('follow 3')
     run.followed().writes('Only A.').delivered()
@@ -157,17 +157,17 @@ describe('the next move', () => {
     const answered = (run: RunDriver): RunDriver => run.answered(`plan-${asked}`, { confirmed: false }, 'plan')
     const no = (run: RunDriver): RunDriver => answered(proposes(run))
 
-    it('[TR32] the third no in a row is answered, and ends the turn', () => {
+    it('[TR29] the third no in a row is answered, and ends the turn', () => {
       const run = proposes(no(no(new RunDriver({ review: true }))))
       expect(summary(nextMove(run.told))).toBe(`call plan-${asked} of step 3`)
       expect(summary(nextMove(answered(run).told))).toBe('exhausted: rejected')
     })
 
-    it('[TR32] two do not', () => {
+    it('[TR29] two do not', () => {
       expect(summary(nextMove(no(no(new RunDriver({ review: true }))).told))).toBe('ask of 10')
     })
 
-    it('[TR32] a plan that is confirmed begins the count anew', () => {
+    it('[TR29] a plan that is confirmed begins the count anew', () => {
       const run = no(no(new RunDriver({ review: true })))
       answered(proposes(run, { action: 'confirm', tasks: [{ title: 'Yes' }] }))
       expect(summary(nextMove(no(no(run)).told))).toBe('ask of 15')
@@ -178,28 +178,28 @@ describe('the next move', () => {
         proposes(new RunDriver({ review: true }), { action: 'confirm', tasks: [{ title: 'Yes' }, { title: 'And' }] }),
       )
 
-    it('[TR32] a completed task begins the count anew', () => {
+    it('[TR29] a completed task begins the count anew', () => {
       expect(summary(nextMove(no(no(no(withTasks()).settle(1))).told))).toBe('ask of 14')
     })
 
-    it.each(['blocked', 'cancelled'] as const)('[TR32] a task that is %s does not', status => {
+    it.each(['blocked', 'cancelled'] as const)('[TR29] a task that is %s does not', status => {
       expect(no(no(withTasks()).settle(1, status)).told.refusals).toBe(2)
     })
 
-    it('[TR32] nor does one that is completed again', () => {
+    it('[TR29] nor does one that is completed again', () => {
       const run = no(withTasks()).settle(1)
       expect(run.told.refusals).toBe(0)
       run.run(run.sets('model', 1, { status: 'pending' }))
       expect(no(no(run).settle(1)).told.refusals).toBe(2)
     })
 
-    it("[TR32] a person's change begins the count anew", () => {
+    it("[TR29] a person's change begins the count anew", () => {
       const run = no(no(withTasks()))
       run.run(run.sets('person', 2, { title: 'Another' }))
       expect(run.told.refusals).toBe(0)
     })
 
-    it('[TR32] only a cancel of a person is a no: no timeout, no superseded review; a request for changes begins anew', () => {
+    it('[TR29] only a cancel of a person is a no: no timeout, no superseded review; a request for changes begins anew', () => {
       const { told } = no(no(new RunDriver({ review: true })))
       const resolved = (data: object): Run => {
         const event = { ...told.request, type: 'task_create_review_resolved', turn_id: told.turn, data } as never
@@ -241,12 +241,12 @@ describe('the next move', () => {
     expect(driver.told.followUps).toBe(0)
   })
 
-  it('[JU8] in manage_todos a text is judged as the claim for the current task', () => {
+  it('in manage_todos a text is judged as the claim for the current task', () => {
     const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).plan('A', 'B').step('A is done.')
     expect(nextMove(run.told)).toMatchObject({ type: 'judge', task: run.task(1).id })
   })
 
-  it('[JU8] in manage_todos a text without a plan is an answer', () => {
+  it('in manage_todos a text without a plan is an answer', () => {
     const run = new RunDriver({ toolset: 'manage_todos', assessor: true }).step('Hello.')
     expect(summary(nextMove(run.told))).toBe('answered: answered')
   })
@@ -323,7 +323,7 @@ describe('no progress', () => {
 })
 
 describe('the run', () => {
-  it('[TR31] usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
+  it('usage is summed over the steps and the assessor; its calls are not counted as steps', () => {
     const run = new RunDriver({ assessor: true }).plan('A').step('', { answer: 1 }).step('', { answer: 2 })
     run.judges(1, { usage: { input_tokens: 5, output_tokens: 7 } })
     expect(run.told.usage).toEqual({ input_tokens: 9, output_tokens: 9 })

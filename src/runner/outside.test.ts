@@ -24,11 +24,11 @@ describe('what an outside tool answers', () => {
     ['an object', { fine: [1, null] }],
     ['nothing', null],
     ['an empty text', ''],
-  ])('[TR25] %s, as it is', async (_, result) => {
+  ])('%s, as it is', async (_, result) => {
     expect(await answered(async () => result)).toEqual({ result, ok: true })
   })
 
-  it('[TR25] gets its arguments as they are', async () => {
+  it('gets its arguments as they are', async () => {
     expect(await answered(async input => input as Json)).toEqual({ result: { a: 1 }, ok: true })
   })
 
@@ -41,11 +41,11 @@ describe('what an outside tool answers', () => {
       },
     ],
     ['rejects with a text', () => Promise.reject('the disk is full')],
-  ])('[TR25] a tool that %s is an answer', async (_, call) => {
+  ])('a tool that %s is an answer', async (_, call) => {
     expect(await answered(call)).toEqual({ result: 'Error: the disk is full', ok: false })
   })
 
-  it('[TR25] a tool that throws at once leaves no listener for a later stop', async () => {
+  it('a tool that throws at once leaves no listener for a later stop', async () => {
     const stop = new AbortController()
     const unhandled: unknown[] = []
     const heard = (reason: unknown): void => void unhandled.push(reason)
@@ -63,7 +63,7 @@ describe('what an outside tool answers', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('[TR25] a tool that hangs is an answer, and is aborted', async () => {
+  it('a tool that hangs is an answer, and is aborted', async () => {
     let told: unknown
     const hangs: OutsideTool['call'] = (_, signal) =>
       new Promise(() => signal.addEventListener('abort', () => (told = signal.reason)))
@@ -77,20 +77,20 @@ describe('what an outside tool answers', () => {
     [`${'x'.repeat(100)}end`, `${'x'.repeat(50)}\n[3 characters left out]\n${'x'.repeat(47)}end`],
     [`${'x'.repeat(5_000)}end`, `${'x'.repeat(50)}\n[4903 characters left out]\n${'x'.repeat(47)}end`],
     [`${'x'.repeat(49)}😀${'x'.repeat(50)}`, `${'x'.repeat(49)}\ufffd\n[1 characters left out]\n${'x'.repeat(50)}`],
-  ])('[TR25] a result that is too long keeps head and tail, and the model is told', async (result, expected) => {
+  ])('a result that is too long keeps head and tail, and the model is told', async (result, expected) => {
     const { result: given, ok } = await answered(async () => result, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect([given, ok]).toEqual([expected, true])
     expect((given as string).isWellFormed()).toBe(true)
   })
 
-  it('[TR25] JSON that is too long is cut as text', async () => {
+  it('JSON that is too long is cut as text', async () => {
     const list = Array.from({ length: 100 }, (_, place) => ({ place }))
     const text = JSON.stringify(list)
     const { result } = await answered(async () => list, { ...DEFAULT_LIMITS, maxCharacters: 100 })
     expect(result).toBe(`${text.slice(0, 50)}\n[${text.length - 100} characters left out]\n${text.slice(-50)}`)
   })
 
-  it('[TR25] an error that is too long keeps head and tail', async () => {
+  it('an error that is too long keeps head and tail', async () => {
     const { result, ok } = await answered(() => Promise.reject(new Error(`${'e'.repeat(90_000)} FATAL`)))
     expect([(result as string).length < 2_100, ok]).toEqual([true, false])
     expect(result).toMatch(/^Error: e+\n\[88006 characters left out\]\ne+ FATAL$/)
@@ -101,16 +101,16 @@ describe('what an outside tool answers', () => {
     ['a number', 3, 3],
     ['a date', new Date(0), '1970-01-01T00:00:00.000Z'],
     ['something that leaves out fields', { a: undefined, b: 1 }, { b: 1 }],
-  ])('[TR25] %s from a program without types is JSON to the model', async (_, given, result) => {
+  ])('%s from a program without types is JSON to the model', async (_, given, result) => {
     expect(await answered(async () => given as Json)).toEqual({ result, ok: true })
   })
 
-  it('[TR25] a result that is not JSON is an answer', async () => {
+  it('a result that is not JSON is an answer', async () => {
     const { result, ok } = await answered(async (): Promise<never> => 1n as never)
     expect([(result as string).startsWith('Error: '), ok]).toEqual([true, false])
   })
 
-  it('[TR18] a stop is not an answer of the tool, whether or not the tool heeds it', async () => {
+  it('[TU4] a stop is not an answer of the tool, whether or not the tool heeds it', async () => {
     for (const heeds of [true, false]) {
       const stop = new AbortController()
       const call: OutsideTool['call'] = (_, signal) =>
@@ -121,20 +121,20 @@ describe('what an outside tool answers', () => {
     }
   })
 
-  it('[TR18] after a stop nothing is called', async () => {
+  it('[TU4] after a stop nothing is called', async () => {
     let calls = 0
     const call = async (): Promise<Json> => (calls += 1)
     await expect(answered(call, DEFAULT_LIMITS, AbortSignal.abort(new Error('Stopped.')))).rejects.toThrow('Stopped.')
     expect(calls).toBe(0)
   })
 
-  it('[TR25] the usual limits are 60 s and 40,000 characters', () => {
+  it('the usual limits are 60 s and 40,000 characters', () => {
     expect(DEFAULT_LIMITS).toEqual({ timeoutMs: 60_000, maxCharacters: 40_000 })
   })
 })
 
 describe('where tools come from', () => {
-  it('[TR25] a program gives its own, or none', async () => {
+  it('a program gives its own, or none', async () => {
     const mine = tool(async () => 1)
     expect(await givenTools([mine]).list()).toEqual([mine])
     expect(await noTools.list()).toEqual([])

@@ -26,7 +26,7 @@ function failing(error: () => Error): Models & { readonly asked: () => number } 
 }
 
 describe('the runner', () => {
-  it('[TR16] a turn whose model is no longer configured fails, in plain words', async () => {
+  it('a turn whose model is no longer configured fails, in plain words', async () => {
     server = await startTurns({ models: failing(() => new UnknownModel('The model old is not configured here.')) })
     const reader = await server.chat()
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({ code: 'model_unknown' })
@@ -34,7 +34,7 @@ describe('the runner', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toBe('The model old is not configured here.')
   })
 
-  it('[SG13] a turn whose endpoint the settings have left says so with a code of its own', async () => {
+  it('a turn whose endpoint the settings have left says so with a code of its own', async () => {
     server = await startTurns({ models: failing(() => new ModelChanged('Continue to go on with another.')) })
     const reader = await server.chat()
     expect(reader.of('turn_failed')[0]?.data).toMatchObject({
@@ -43,7 +43,7 @@ describe('the runner', () => {
     })
   })
 
-  it('[SG14] a judge that cannot be used gives no verdict, and nothing passes', async () => {
+  it('a judge that cannot be used gives no verdict, and nothing passes', async () => {
     const worker = await Provider.start(({ messages }) => {
       const answered = messages.filter(({ role }) => role === 'tool').length
       if (answered === 0) return { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Dig' }] } }] }

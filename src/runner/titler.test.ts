@@ -49,7 +49,7 @@ async function looked(id = 't1'): Promise<string | null | undefined> {
 const FIRST = 'Could you please report on the third quarter?'
 
 describe('a title by the model', () => {
-  it('[HT49] names a conversation after its first answered turn, with few tokens, and counts them', async () => {
+  it('names a conversation after its first answered turn, with few tokens, and counts them', async () => {
     provider.titles(['Third quarter report'])
     await turn('t1')
     expect(await looked()).toBe('Third quarter report')
@@ -60,7 +60,7 @@ describe('a title by the model', () => {
     expect(event?.data).toMatchObject({ by: 'model', model: MODEL, usage: { input_tokens: 10, output_tokens: 5 } })
   })
 
-  it('[HT49] asks once, and not after the second turn', async () => {
+  it('asks once, and not after the second turn', async () => {
     provider.titles(['One', 'Two'])
     await turn('t1', 'error')
     expect(await looked()).toBe(FIRST)
@@ -72,7 +72,7 @@ describe('a title by the model', () => {
     expect(provider.named).toHaveLength(1)
   })
 
-  it("[HT49] a person's title wins, also one that is given while the model is asked", async () => {
+  it("a person's title wins, also one that is given while the model is asked", async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     provider.titles([{ text: 'From the model', after: promise }])
     await turn('t1')
@@ -85,7 +85,7 @@ describe('a title by the model', () => {
     expect(errors).toEqual([])
   })
 
-  it('[HT49] a model that fails, says nothing or is the demo leaves the first message', async () => {
+  it('a model that fails, says nothing or is the demo leaves the first message', async () => {
     provider.titles([{ status: 500 }])
     await turn('t1')
     expect(await looked()).toBe(FIRST)
@@ -99,7 +99,7 @@ describe('a title by the model', () => {
     expect(errors).toHaveLength(1)
   })
 
-  it('[HT49] what is under way is given up when the process ends', async () => {
+  it('what is under way is given up when the process ends', async () => {
     provider.titles([{ hangs: true }])
     await turn('t1')
     titler.look({ ...HERE, turn: 't1', attempt: 1 })
@@ -118,6 +118,6 @@ it.each([
   ['', undefined],
   ['```\n```', undefined],
   ['long '.repeat(40), `${'long '.repeat(12).slice(0, 59)}…`],
-])('[HT49] reads %j as the title %j', (answer, title) => {
+])('reads %j as the title %j', (answer, title) => {
   expect(titleIn(answer)).toBe(title)
 })

@@ -10,7 +10,7 @@ const never = new AbortController().signal
 /** A model that does not answer, and may ignore that its call was given up. */
 const silent = new MockLanguageModelV4({ doGenerate: () => new Promise(() => {}) })
 
-it('[SG15] a model that does not answer is given up, and that is said', async () => {
+it('a model that does not answer is given up, and that is said', async () => {
   const failed = await tryModel(async () => silent, { redact, signal: never, timeoutMs: 20 })
   expect(failed?.failure).toMatchObject({
     code: 'provider_unreachable',
@@ -18,14 +18,14 @@ it('[SG15] a model that does not answer is given up, and that is said', async ()
   })
 })
 
-it('[SG15] a try ends with the client that asked for it', async () => {
+it('a try ends with the client that asked for it', async () => {
   const left = new AbortController()
   const trying = tryModel(async () => silent, { redact, signal: left.signal })
   left.abort(new Error('The client left.'))
   expect(await trying).toMatchObject({ failure: { message: expect.stringContaining('The client left') } })
 })
 
-it('[SG15] is made once, and a key in its error is not told', async () => {
+it('is made once, and a key in its error is not told', async () => {
   const failing = new MockLanguageModelV4({
     doGenerate: async () => {
       throw new Error('the key a-key-of-a-person is wrong')
@@ -36,7 +36,7 @@ it('[SG15] is made once, and a key in its error is not told', async () => {
   expect(failing.doGenerateCalls).toHaveLength(1)
 })
 
-it('[SG15] a model that cannot be made is an answer, too', async () => {
+it('a model that cannot be made is an answer, too', async () => {
   const failed = await tryModel(() => Promise.reject(new UnknownModel('openai needs a key.')), {
     redact,
     signal: never,

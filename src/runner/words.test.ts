@@ -65,7 +65,7 @@ describe('what a model is told', () => {
     expect(followUp(toolsets[name])).toContain(words)
   })
 
-  it.each(all)('[TS27] $name: with a prefix every tool name in every text carries it', async toolset => {
+  it.each(all)('$name: with a prefix every tool name in every text carries it', async toolset => {
     const prefixed = withPrefix(toolset, 'my_')
     const names = toolset.tools.map(({ name }) => name)
     expect(openAiTools(prefixed).map(({ function: { name } }) => name)).toEqual(names.map(name => `my_${name}`))

@@ -86,7 +86,7 @@ const reached = (door: Door, type: StoredEvent['type'], count = 1): Promise<void
   vi.waitFor(async () => expect((await log(door)).filter(each => each.type === type)).toHaveLength(count))
 
 describe('what fails unexpectedly', () => {
-  it('[CF15] a call that cannot be settled is answered, and its claim refused', async () => {
+  it('a call that cannot be settled is answered, and its claim refused', async () => {
     const door = await planned()
     const { reported } = runs(door)
     await claims(door, 'of another version')
@@ -98,7 +98,7 @@ describe('what fails unexpectedly', () => {
     expect((await door.read(HERE)).proof.get('task-1')?.reds).toBe(0)
   })
 
-  it('[CF15] a run is inconclusive', async () => {
+  it('a run is inconclusive', async () => {
     const door = await planned()
     const { reported } = runs(door, { run: () => Promise.reject(new TypeError('broken')) })
     await reached(door, 'check_ran')
@@ -120,7 +120,7 @@ async function leaves(door: Door, times: number): Promise<void> {
   await runner.close()
 }
 
-it('[CF3] a run that never ended is made twice, then it is inconclusive', async () => {
+it('a run that never ended is made twice, then it is inconclusive', async () => {
   const door = await planned()
   await diesIn(door, 'r1')
   await diesIn(door, 'r2')
@@ -131,7 +131,7 @@ it('[CF3] a run that never ended is made twice, then it is inconclusive', async 
   })
 })
 
-it('[CF20] a runner that is closed hands its run back, however often; only crashes count', async () => {
+it('a runner that is closed hands its run back, however often; only crashes count', async () => {
   const door = await planned()
   await diesIn(door, 'r1')
   for (let times = 2; times <= 5; times += 1) await leaves(door, times)
@@ -141,7 +141,7 @@ it('[CF20] a runner that is closed hands its run back, however often; only crash
   expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'passed' } })
 })
 
-it('[CF20] handed back after a crash, the crash still counts', async () => {
+it('handed back after a crash, the crash still counts', async () => {
   const door = await planned()
   await diesIn(door, 'r1')
   await leaves(door, 2)
@@ -151,7 +151,7 @@ it('[CF20] handed back after a crash, the crash still counts', async () => {
   expect((await log(door)).at(-1)).toMatchObject({ data: { result: 'inconclusive' } })
 })
 
-it('[CF20] while a run is handed back, the check waits and does not run', async () => {
+it('while a run is handed back, the check waits and does not run', async () => {
   const door = await planned()
   await leaves(door, 1)
   const state = await door.read(HERE)
@@ -159,7 +159,7 @@ it('[CF20] while a run is handed back, the check waits and does not run', async 
   expect(task && checkState(state, task, CHECK)).toBe('waiting')
 })
 
-it('[CF10] a process that froze while it looked at the workspace starts nothing', async () => {
+it('a process that froze while it looked at the workspace starts nothing', async () => {
   const door = await planned()
   const started = Promise.withResolvers<unknown>()
   runs(door, {
@@ -174,7 +174,7 @@ it('[CF10] a process that froze while it looked at the workspace starts nothing'
   await expect(started.promise).rejects.toMatchObject({ code: 'fenced' })
 })
 
-it('[CF16] without workspaces it neither reads nor claims', async () => {
+it('without workspaces it neither reads nor claims', async () => {
   const door = await planned()
   const read = vi.spyOn(door, 'read')
   const claim = vi.spyOn(door.turns, 'claim')
@@ -185,7 +185,7 @@ it('[CF16] without workspaces it neither reads nor claims', async () => {
   expect(claim).not.toHaveBeenCalled()
 })
 
-it('[CF17] the claims of a turn of ours are left to its driver', async () => {
+it('the claims of a turn of ours are left to its driver', async () => {
   const door = await planned(true)
   const { runner, reported } = runs(door)
   await reached(door, 'check_ran')
@@ -196,7 +196,7 @@ it('[CF17] the claims of a turn of ours are left to its driver', async () => {
   expect(reported).toEqual([])
 })
 
-it('[TC11] the checks of a plan run once more when a person settles its last open task', async () => {
+it('the checks of a plan run once more when a person settles its last open task', async () => {
   const door = await planned()
   runs(door, { run: async () => ({ result: 'failed', duration_ms: 1 }) })
   await reached(door, 'check_ran')
@@ -212,7 +212,7 @@ it('[TC11] the checks of a plan run once more when a person settles its last ope
 describe('a lease', () => {
   const NEED = checkIn(workspaceKey(PLACE))
 
-  it('[CF21] that is given back is taken up at once, without a look', async () => {
+  it('that is given back is taken up at once, without a look', async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const door = await planned()
     const lease = await door.turns.claim('another', 60_000, { abilities: [NEED] })
@@ -223,7 +223,7 @@ describe('a lease', () => {
     await reached(door, 'check_ran', 2)
   })
 
-  it('[CM16] is kept for the next claim of its turn, and given back at the end', async () => {
+  it('is kept for the next claim of its turn, and given back at the end', async () => {
     const door = await planned()
     const { runner } = runs(door)
     await reached(door, 'check_ran')
@@ -233,7 +233,7 @@ describe('a lease', () => {
     expect(await door.turns.served(NEED)).toBe(false)
   })
 
-  it("[CM16] that is kept is in nobody's way: another turn in the workspace is served at once", async () => {
+  it("that is kept is in nobody's way: another turn in the workspace is served at once", async () => {
     vi.useFakeTimers({ toFake: ['setInterval'] })
     const door = await planned()
     const { runner } = runs(door)
@@ -249,7 +249,7 @@ describe('a lease', () => {
     await vi.waitFor(async () => expect((await door.read(there)).runs.get(CHECK.hash)?.last).toBeDefined())
   })
 
-  it('[CM16][CF20] a run that was begun under it is made or handed back, whatever ends it', async () => {
+  it('a run that was begun under it is made or handed back, whatever ends it', async () => {
     const door = await planned()
     const { runner } = runs(door)
     await reached(door, 'check_ran')
@@ -260,7 +260,7 @@ describe('a lease', () => {
     expect(types.at(-1)).toBe('check_handed_back')
   })
 
-  it('[CM16] of a turn of ours is not kept: its driver needs it', async () => {
+  it('of a turn of ours is not kept: its driver needs it', async () => {
     const door = await planned(true)
     const { runner } = runs(door)
     await reached(door, 'check_ran')
@@ -310,7 +310,7 @@ describe('a claim that no process serves', () => {
   })
 })
 
-it('[CM17] a claim takes two flushes: with the start of its check, and with its result and all that follows', async () => {
+it('a claim takes two flushes: with the start of its check, and with its result and all that follows', async () => {
   const folder = scratchFolder()
   ends.push(async () => rmSync(folder, { recursive: true }))
   let flushes = 0

@@ -8,12 +8,12 @@ const text = fc
   .map(words => words.join(''))
 
 describe('a difference', () => {
-  it('[SU4] of words turns one text into the other', () => {
+  it('[SU2] of words turns one text into the other', () => {
     const same = fc.property(text, text, (from, to) => patchWords(from, diffWords(from, to)) === to)
     fc.assert(same, { numRuns: 2_000 })
   })
 
-  it('[SU10] of words has nothing of the line around it', () => {
+  it('of words has nothing of the line around it', () => {
     const one = '{"mcpServers":{"other":{"env":{"KEY":"secret"}}},"a":1}'
     const two = '{"mcpServers":{"other":{"env":{"KEY":"secret"}},"runsheet":{}},"a":2,"b":3}'
     expect(diffWords(two, one).flatMap(({ added }) => added)).toEqual(['1'])

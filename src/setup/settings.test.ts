@@ -123,12 +123,12 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
     if (text?.includes('\r\n')) expect(after.replaceAll('\r\n', '')).not.toContain('\n')
   })
 
-  it('[SU3] a second time changes nothing', () => {
+  it('a second time changes nothing', () => {
     expect(merge(settings, change.after)).toBe(change.after)
     expect(addition(settings, change.after, change.record)).toEqual({ ...change, before: change.after })
   })
 
-  it('[SU4] removing gives the same bytes', () => {
+  it('[SU2] removing gives the same bytes', () => {
     expect(back(settings, change)).toBe(text)
   })
 
@@ -142,7 +142,7 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
     expect(bare(left)).toBe(bare(text))
   })
 
-  it('[SU4] so it does after setup was run with other choices in between', () => {
+  it('[SU2] so it does after setup was run with other choices in between', () => {
     const { name } = cases.find(each => each.settings === settings) ?? {}
     const fewer = hosts[name as 'codex'].settings(place, { ...installation, features: ['gate'] })
     const less = fewer.find(({ path }) => path === settings.path)
@@ -151,7 +151,7 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
     expect(back(settings, second)).toBe(text)
   })
 
-  it('[SU3] so does every choice: hooks that are switched off leave what a first setup without them would', () => {
+  it('so does every choice: hooks that are switched off leave what a first setup without them would', () => {
     const { name } = cases.find(each => each.settings === settings) ?? {}
     const none = hosts[name as 'codex']
       .settings(place, { ...installation, features: [] })
@@ -160,7 +160,7 @@ describe.each(cases)('$name, $path, $what', ({ settings, text }) => {
     expect(addition(none, change.after, change.record).after).toBe(addition(none, text, undefined).after)
   })
 
-  it('[SU4] without a record, or after others wrote the file, our entries go and theirs stay', () => {
+  it('[SU2] without a record, or after others wrote the file, our entries go and theirs stay', () => {
     const left = unmerge(settings, change.after ?? '', NOTHING)
     expect(left?.replace(/"""[^]*"""/, '')).not.toContain('runsheet')
     expect(comments(left)).toEqual(comments(text))
@@ -179,7 +179,7 @@ describe('merging', () => {
   const [claude, claudeSettings] = hosts['claude-code'].settings(place, installation) as [SettingsFile, SettingsFile]
   const [codex] = hosts.codex.settings(place, installation) as [SettingsFile]
 
-  it('[SU5] a file that cannot be parsed is refused, with the place', () => {
+  it('a file that cannot be parsed is refused, with the place', () => {
     const of = (settings: Settings, text: string) => () => addition(settings, text, undefined)
     expect(of(claude, '{\n  "a": 1\n  "b": 2\n}')).toThrow(new SettingsError('line 3, column 3: comma expected'))
     expect(of(claude, '[]')).toThrow(new SettingsError('it must be a JSON object, {…}'))
@@ -189,7 +189,7 @@ describe('merging', () => {
     expect(of(codex, 'a = \n')).toThrow(SettingsError)
   })
 
-  it('[SU5] a form that entries cannot be added to is refused', () => {
+  it('a form that entries cannot be added to is refused', () => {
     expect(() => addition(codex, 'mcp_servers = { other = { command = "x" } }\n', undefined)).toThrow(SettingsError)
   })
 
@@ -218,7 +218,7 @@ describe('merging', () => {
     expect(unmerge(codex, change.after ?? '', NOTHING)).not.toContain('runsheet')
   })
 
-  it('[SU4] an entry of the same name comes back also after others wrote the file, with what they put into it', () => {
+  it('[SU2] an entry of the same name comes back also after others wrote the file, with what they put into it', () => {
     const text = '{ "mcpServers": { "runsheet": { "url": "http://x", "command": "mine", "env": { "A": "1" } } } }'
     const { after = '', record } = addition(claude, text, undefined)
     const touched = setJson(setJson(after, ['numStartups'], 4), ['mcpServers', 'runsheet', 'timeout'], 5)
@@ -234,7 +234,7 @@ describe('merging', () => {
     '[mcp_servers.runsheet]\nurl = "x"\ncommand = "mine"\n\n[mcp_servers.runsheet.env]\nA = "1"\n',
     '[mcp_servers]\nrunsheet = { url = "x", command = "mine", env = { A = "1" } }\n',
     'mcp_servers.runsheet = { url = "x", command = "mine", env = { A = "1" } }\n',
-  ])('[SU4] in TOML, too, whatever its form: %j', text => {
+  ])('[SU2] in TOML, too, whatever its form: %j', text => {
     const { after = '', record } = addition(codex, text, undefined)
     const state = '\n[hooks.state."x:stop:0:0"]\ntrusted_hash = "y"\n'
     expect(readToml(removal(codex, after + state, record).after ?? '')).toEqual({
@@ -243,7 +243,7 @@ describe('merging', () => {
     })
   })
 
-  it('[SU3] hooks can be switched off also after others wrote the file', () => {
+  it('hooks can be switched off also after others wrote the file', () => {
     const none = hosts['claude-code'].settings(place, { ...installation, features: [] })[1] as SettingsFile
     const { after = '', record } = addition(claudeSettings, '{ "a": 1 }', undefined)
     const without = addition(none, setJson(after, ['b'], 2), record)
@@ -251,14 +251,14 @@ describe('merging', () => {
     expect(readJson(removal(none, without.after, without.record).after ?? '')).toEqual({ a: 1, b: 2 })
   })
 
-  it('[SU4] without a record, as in a clone, a file that had nothing else goes, and one with a comment stays', () => {
+  it('[SU2] without a record, as in a clone, a file that had nothing else goes, and one with a comment stays', () => {
     const { after = '' } = addition(claudeSettings, undefined, undefined)
     expect(removal(claudeSettings, after, undefined).after).toBeUndefined()
     expect(removal(claudeSettings, `// ours\n${after}`, undefined).after).toBe('// ours\n{}\n')
     expect(removal(claudeSettings, '{}\n', undefined).after).toBe('{}\n')
   })
 
-  it('[SU4] a permission that was there before stays, whoever wrote meanwhile', () => {
+  it('[SU2] a permission that was there before stays, whoever wrote meanwhile', () => {
     const text = '{ "permissions": { "allow": ["mcp__runsheet"] } }'
     const change = addition(claudeSettings, text, undefined)
     const touched = setJson(change.after ?? '', ['a'], 1)
@@ -268,21 +268,21 @@ describe('merging', () => {
     })
   })
 
-  it('[SU4] of a group of hooks that others share, only our handler goes', () => {
+  it('[SU2] of a group of hooks that others share, only our handler goes', () => {
     const ours = claudeSettings.hooks?.['Stop']?.hooks[0]
     const theirs = { type: 'command', command: 'theirs' }
     const text = JSON.stringify({ hooks: { Stop: [{ hooks: [theirs, ours] }] } }, null, 2)
     expect(readJson(unmerge(claudeSettings, text, NOTHING) ?? '')).toEqual({ hooks: { Stop: [{ hooks: [theirs] }] } })
   })
 
-  it('[SU3] hooks of an older setup are replaced, and never doubled', () => {
+  it('hooks of an older setup are replaced, and never doubled', () => {
     const before = addition(claudeSettings, undefined, undefined).after ?? ''
     const older = before.replaceAll('/opt/runsheet', '/old/runsheet').replaceAll('"Stop"', '"SubagentStop"')
     const after = merge(claudeSettings, older)
     expect(readJson(after ?? '')).toEqual(readJson(before))
   })
 
-  it('[SU4] a file of our own goes; one of another is neither replaced nor removed', () => {
+  it('[SU2] a file of our own goes; one of another is neither replaced nor removed', () => {
     const plugin = hosts.opencode.settings(place, installation)[1] as Settings
     const change = addition(plugin, undefined, undefined)
     expect(change.after).toContain('"program":["/opt/node 24/bin/node"')
@@ -315,7 +315,7 @@ const text = fc
   .map(parts => parts.join(''))
 
 describe('any file', () => {
-  it('[SU4] that setup does not refuse gets its bytes back, and keeps its data meanwhile', () => {
+  it('[SU2] that setup does not refuse gets its bytes back, and keeps its data meanwhile', () => {
     let merged = 0
     fc.assert(
       fc.property(

@@ -20,7 +20,7 @@ function watched() {
 }
 
 describe("a store's clock", () => {
-  it('[DO9] is the wall clock, also where that is slewed', () => {
+  it('[DO6] is the wall clock, also where that is slewed', () => {
     const { clock } = watched()
     for (let second = 1; second <= 100; second += 1) {
       vi.advanceTimersByTime(1_000)
@@ -29,7 +29,7 @@ describe("a store's clock", () => {
     }
   })
 
-  it.each([HOUR_MS, -HOUR_MS])('[DO9] follows a jump of %i ms once no deadline is pending', ms => {
+  it.each([HOUR_MS, -HOUR_MS])('[DO6] follows a jump of %i ms once no deadline is pending', ms => {
     const { clock, reviews } = watched()
     jump(ms)
     vi.advanceTimersByTime(5_000)
@@ -41,7 +41,7 @@ describe("a store's clock", () => {
     expect(clock.now()).toBe(after(10_000 + ms))
   })
 
-  it('[DO10] a log that is ahead has its own time, which goes on from its end; elsewhere it is not later', () => {
+  it('a log that is ahead has its own time, which goes on from its end; elsewhere it is not later', () => {
     const { clock } = watched()
     expect(clock.nowIn(c1, after(HOUR_MS))).toBe(after(HOUR_MS))
     vi.advanceTimersByTime(2_000)
@@ -51,7 +51,7 @@ describe("a store's clock", () => {
     expect(clock.now()).toBe(after(2_000))
   })
 
-  it('[DO10] a log has the common time again once the clock has caught up with it', () => {
+  it('a log has the common time again once the clock has caught up with it', () => {
     const { clock, reviews } = watched()
     reviews.wait = false
     clock.nowIn(c1, after(HOUR_MS))
@@ -60,13 +60,13 @@ describe("a store's clock", () => {
     expect(clock.hasLogsAhead).toBe(false)
   })
 
-  it('[DO10] a log behind it does not matter', () => {
+  it('a log behind it does not matter', () => {
     const { clock } = watched()
     expect(clock.nowIn(c1, after(-HOUR_MS))).toBe(after(0))
     expect(clock.hasLogsAhead).toBe(false)
   })
 
-  it('[TR41] measures by the monotonic clock', () => {
+  it('measures by the monotonic clock', () => {
     const { clock } = watched()
     const since = clock.elapsed()
     jump(HOUR_MS)

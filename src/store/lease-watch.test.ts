@@ -9,7 +9,7 @@ function watched() {
   return { time, watch: new LeaseWatch(() => time.now) }
 }
 
-it('[TR41] a lease is over once it was seen unchanged for its length, whatever its date', () => {
+it('a lease is over once it was seen unchanged for its length, whatever its date', () => {
   const { time, watch } = watched()
   expect(watch.isOver(lease, 6_000)).toBe(false)
   time.now = 5_999
@@ -18,7 +18,7 @@ it('[TR41] a lease is over once it was seen unchanged for its length, whatever i
   expect(watch.isOver(lease, 6_000)).toBe(true)
 })
 
-it.each([{ until: '2026-11-02T11:00:00.000Z' }, { attempt: 2 }])('[TR41] a change (%o) begins it anew', change => {
+it.each([{ until: '2026-11-02T11:00:00.000Z' }, { attempt: 2 }])('a change (%o) begins it anew', change => {
   const { time, watch } = watched()
   watch.saw(lease)
   time.now = 6_000

@@ -3,7 +3,7 @@ import { CatchUp } from './search-catch-up.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-it('[SE9] a search waits a second for a slice that hangs, also one that hung before', async () => {
+it('[SE7] a search waits a second for a slice that hangs, also one that hung before', async () => {
   vi.useFakeTimers()
   const hanging = Promise.withResolvers<'done'>()
   const catchUp = new CatchUp(() => hanging.promise)

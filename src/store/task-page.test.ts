@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { inRun } from '../../test/support/domain.ts'
 import { type TaskFilter, taskPage } from './task-page.ts'
 
-it('[ST14][HT13] tasks are listed in list order, by turn and status, page by page, without removed ones', () => {
+it('tasks are listed in list order, by turn and status, page by page, without removed ones', () => {
   const chat = inRun()
   chat.run(chat.adds('model', 'a', 'b', 'c'))
   chat.run(chat.sets('person', 3, { position: 1 }))

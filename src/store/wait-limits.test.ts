@@ -5,12 +5,12 @@ import { MAX_WAIT_MS } from './sqlite/open.ts'
 /** Leaves one of the five seconds in which a request is answered. */
 const MOST_MS = 4_000
 
-it('[PG3][PG9] no wait for PostgreSQL takes longer than four seconds, and that for a lock ends before the call', () => {
+it('[PG9] no wait for PostgreSQL takes longer than four seconds, and that for a lock ends before the call', () => {
   const { lockMs, ...others } = limitsOf(TIMEOUT_MS)
   expect(Math.max(...Object.values(others))).toBeLessThanOrEqual(MOST_MS)
   expect(lockMs).toBeLessThan(others.callMs)
 })
 
-it('[SQ7][DO11] no wait for a lock on SQLite takes longer than four seconds', () => {
+it('[SQ7] no wait for a lock on SQLite takes longer than four seconds', () => {
   expect(MAX_WAIT_MS).toBeLessThanOrEqual(MOST_MS)
 })

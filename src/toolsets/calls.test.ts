@@ -45,7 +45,7 @@ describe('the context', () => {
     expect(await desk.tasks()).toMatchObject([{ session_id: 'c1', conversation_turn_id: 't1', created_by: 'tool' }])
   })
 
-  it('[TS3] an invalid id is answered, and nothing is written', async () => {
+  it('an invalid id is answered, and nothing is written', async () => {
     const must = 'must be 1 to 128 characters of A-Z a-z 0-9 _ -.'
     const elsewhere = { conversation: '../c1' }
     expect(await desk.call('create_todo', LOOK, elsewhere)).toBe(`Error: session_id ${must}`)
@@ -57,7 +57,7 @@ describe('the context', () => {
 })
 
 describe('a call', () => {
-  it('[TS5] is one commit: the turn, the tasks and the answer', async () => {
+  it('is one commit: the turn, the tasks and the answer', async () => {
     const { events } = await desk.written(() => desk.call('create_todo', LOOK, { toolCallId: 'first' }))
     expect(events).toEqual(['policy_set', 'turn_opened', 'task_created', 'tool_answered'])
     const [answer] = (await door.conversations.eventsAfter(HERE, 3, 1)).map(({ data }) => data)
@@ -92,7 +92,7 @@ describe('a call', () => {
     }
   })
 
-  it('[TS5] without an id of its own gets one', async () => {
+  it('without an id of its own gets one', async () => {
     await desk.call('create_todo', LOOK, { toolCallId: undefined })
     await desk.call('create_todo', LOOK, { toolCallId: undefined })
     expect(await desk.statuses()).toHaveLength(2)
@@ -202,7 +202,7 @@ describe('a review', () => {
     desk = new Desk(door, turnTodos, { review: true })
   })
 
-  it('[TS11] can be waited for by the id of its call', async () => {
+  it('can be waited for by the id of its call', async () => {
     const context = desk.context()
     const taken = await beginCall(turnTodos, 'create_todo', LOOK, context)
     expect(taken).toEqual({ status: 'pending_review', call_id: context.toolCallId, review_id: `rev_${uuid(2)}` })
@@ -212,7 +212,7 @@ describe('a review', () => {
     expect(await awaitCall(context.toolCallId ?? '', context)).toEqual(answer)
   })
 
-  it('[TS11] stays pending when a caller stops waiting', async () => {
+  it('stays pending when a caller stops waiting', async () => {
     const giving = new AbortController()
     const waiting = callTool(turnTodos, 'create_todo', LOOK, desk.context(), { signal: giving.signal })
     const gone = expect(waiting).rejects.toThrow('gone')
@@ -254,7 +254,7 @@ describe('a review', () => {
     await late.close()
   })
 
-  it('[TS16] its answer counts as seen: what the person edited in it fences nothing', async () => {
+  it('its answer counts as seen: what the person edited in it fences nothing', async () => {
     const waiting = desk.call('create_todo', LOOK)
     await desk.decided(waiting, { action: 'confirm', tasks: [{ draft_index: 0, title: 'Stare' }] })
     expect(await desk.call('complete_todo', { todoId: uuid(3), outcome: 'saw' })).toMatchObject({ status: 'completed' })
@@ -271,7 +271,7 @@ describe('the fence', () => {
     await desk.person({ task: 1, fields: { title: 'Stare' } })
   })
 
-  it('[TS16] refuses once; the refusal is an answer, and is repeated for the same call only', async () => {
+  it('refuses once; the refusal is an answer, and is repeated for the same call only', async () => {
     const again = { toolCallId: 'same' }
     expect(await desk.take('complete_todo', settle, again)).toEqual({
       status: 'answered',
@@ -283,17 +283,17 @@ describe('the fence', () => {
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
   })
 
-  it('[TS16] a list is an answer', async () => {
+  it('a list is an answer', async () => {
     await desk.call('list_todo', {})
     expect(await desk.call('complete_todo', settle)).toMatchObject({ title: 'Stare', status: 'completed' })
   })
 
-  it('[TS16] a refusal of another kind is not an answer', async () => {
+  it('a refusal of another kind is not an answer', async () => {
     await desk.call('complete_todo', { todoId: 'nowhere', outcome: 'x' })
     expect(await desk.call('complete_todo', settle)).toEqual(refused)
   })
 
-  it('[TS16] calls that arrive together are based on the same answer', async () => {
+  it('calls that arrive together are based on the same answer', async () => {
     const answers = await Promise.all([1, 2].map(() => desk.call('complete_todo', settle)))
     expect(answers).toEqual([refused, refused])
   })
@@ -314,7 +314,7 @@ describe('a call in a run', () => {
     return lease
   }
 
-  it('[TS17] goes with its lease, and is based on the digest that the step was given', async () => {
+  it('goes with its lease, and is based on the digest that the step was given', async () => {
     const lease = await start()
     const { seq: basis } = await desk.state()
     expect(await desk.call('create_todo', LOOK, { run: { lease, basis } })).toEqual(created(1))
@@ -327,7 +327,7 @@ describe('a call in a run', () => {
     expect(await desk.call('complete_todo', settle, { run: { lease, basis: seq } })).toMatchObject({ title: 'Stare' })
   })
 
-  it('[TS17] of an attempt that was overtaken writes nothing', async () => {
+  it('of an attempt that was overtaken writes nothing', async () => {
     const lease = await start()
     const overtaken = { ...lease, attempt: lease.attempt - 1 }
     const run = { lease: overtaken, basis: 0 }
@@ -335,7 +335,7 @@ describe('a call in a run', () => {
     expect(await desk.tasks()).toEqual([])
   })
 
-  it('[TS18] from outside meanwhile: beginCall throws turn_running, callTool answers', async () => {
+  it('from outside meanwhile: beginCall throws turn_running, callTool answers', async () => {
     await start()
     const { seq } = await desk.state()
     const outside = desk.in('t2')
@@ -348,7 +348,7 @@ describe('a call in a run', () => {
 })
 
 describe('the policy', () => {
-  it("[TS18] another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
+  it("another toolset than the conversation's: beginCall throws persons_only, callTool answers", async () => {
     await desk.call('create_todo', LOOK)
     const { seq } = await desk.state()
     const other = new Desk(door, taskList)
@@ -372,27 +372,27 @@ describe('the policy', () => {
     expect(await desk.logged(seq)).toEqual([])
   })
 
-  it('[TS18] manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
+  it('manage_todos without the assessor: beginCall throws assessor_required, callTool answers', async () => {
     const other = new Desk(door, manageTodos, { assessor: false })
     await expect(other.take('manage_todos', {})).rejects.toMatchObject({ code: 'assessor_required' })
     expect(await other.call('manage_todos', {})).toMatchObject({ success: false, state: { total: 0 } })
     expect(await desk.logged()).toEqual([])
   })
 
-  it('[TS18] the first call fixes it: the toolset that was called, and what the host sets', async () => {
+  it('the first call fixes it: the toolset that was called, and what the host sets', async () => {
     const other = new Desk(door, checklist, { review_timeout_ms: 5_000 })
     await other.call('add_multiple_checklist_items', { items: [{ title: 'milk' }] })
     expect((await desk.state()).policy).toMatchObject({ toolset: 'checklist', review: false, review_timeout_ms: 5_000 })
   })
 
-  it('[PO7] a first call may only use the toolset that the host fixed', async () => {
+  it('a first call may only use the toolset that the host fixed', async () => {
     const other = new Desk(door, checklist, { toolset: 'runsheet' })
     const input = { items: [{ title: 'milk' }] }
     await expect(other.take('add_multiple_checklist_items', input)).rejects.toMatchObject({ code: 'persons_only' })
     expect(await desk.logged()).toEqual([])
   })
 
-  it('[TS18] a turn that is over takes no call', async () => {
+  it('a turn that is over takes no call', async () => {
     const here = new Desk(door, ours, { review: false })
     await door.run(
       HERE,
@@ -405,14 +405,14 @@ describe('the policy', () => {
 })
 
 describe('storage that fails', () => {
-  it.each(everyTool)('[TS9] closed: $name answers one line, no stack, no path', async ({ toolset, tool }) => {
+  it.each(everyTool)('[TS8] closed: $name answers one line, no stack, no path', async ({ toolset, tool }) => {
     await door.close()
     for (const input of [{}, { items: [{ title: 'x', id: 'y' }], tasks: [{ title: 'x' }], id: 1, outcome: 'z' }]) {
       expect(await new Desk(door, toolset).call(tool, input)).toBe('Error: The store is closed.')
     }
   })
 
-  it('[TS9] between the refusal and its words: the failure is the answer', async () => {
+  it('[TS8] between the refusal and its words: the failure is the answer', async () => {
     await desk.call('create_todo', LOOK)
     const store = openMemoryStore()
     let reads = 0
@@ -433,7 +433,7 @@ describe('storage that fails', () => {
 })
 
 describe('who judges is asked', () => {
-  it('[AS13] for a call that may settle a task, and only under a policy with a judge', async () => {
+  it('for a call that may settle a task, and only under a policy with a judge', async () => {
     let asked = 0
     const judging = openDoor({
       store: openMemoryStore(),

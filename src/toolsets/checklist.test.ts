@@ -14,7 +14,7 @@ const update = (...items: unknown[]) => desk.call('update_checklist_items', { it
 const item = (number: number, title: string, isChecked = false) => ({ id: uuid(number), title, isChecked })
 
 describe('checklist: adding', () => {
-  it('[CK1] the schema is an array with minItems 1, and holds no oneOf or anyOf', () => {
+  it('the schema is an array with minItems 1, and holds no oneOf or anyOf', () => {
     const [create] = checklist.tools
     expect(create && jsonSchemaOf(create)).toEqual({
       type: 'object',
@@ -38,38 +38,38 @@ describe('checklist: adding', () => {
     expect(JSON.stringify(checklist.tools.map(jsonSchemaOf))).not.toMatch(/oneOf|anyOf/)
   })
 
-  it('[CK1] answers what it made, in input order, duplicates kept, checked where they are done', async () => {
+  it('answers what it made, in input order, duplicates kept, checked where they are done', async () => {
     const items = [{ title: ' milk ' }, { title: 'bread', isChecked: true }, { title: 'milk', isChecked: false }]
     expect(await add({ items })).toEqual({
       createdItems: [item(1, 'milk'), item(2, 'bread', true), item(3, 'milk')],
     })
   })
 
-  it('[CK2] unknown keys are ignored, also __proto__', async () => {
+  it('unknown keys are ignored, also __proto__', async () => {
     const items = JSON.parse('[{"title":"milk","id":"7","__proto__":{"isChecked":true}}]')
     expect(await add({ items, turn_id: 't9', session_id: 'other' })).toEqual({ createdItems: [item(1, 'milk')] })
     expect((await desk.tasks())[0]).toMatchObject({ session_id: 'c1', conversation_turn_id: 't1' })
   })
 
-  it('[CK2] unknown keys may be of any depth', async () => {
+  it('unknown keys may be of any depth', async () => {
     const deep = JSON.parse(`${'['.repeat(2_500)}${']'.repeat(2_500)}`)
     expect(await add({ items: [{ title: 'milk' }], deep })).toEqual({ createdItems: [item(1, 'milk')] })
   })
 
-  it('[CK2] no string is split', async () => {
+  it('no string is split', async () => {
     expect(await add({ items: [{ title: 'milk, bread; eggs' }] })).toEqual({
       createdItems: [item(1, 'milk, bread; eggs')],
     })
   })
 
-  it('[CK3] empty titles are dropped, and do not count to the 20', async () => {
+  it('empty titles are dropped, and do not count to the 20', async () => {
     const items = [{ title: ' ' }, ...Array.from({ length: 20 }, () => ({ title: 'x' })), { title: '' }]
     expect(await add({ items })).toEqual({
       createdItems: Array.from({ length: 20 }, (_, index) => item(index + 1, 'x')),
     })
   })
 
-  it('[CK3] 400 code points are taken', async () => {
+  it('400 code points are taken', async () => {
     expect(await add({ items: [{ title: '😀'.repeat(400) }] })).toEqual({
       createdItems: [item(1, '😀'.repeat(400))],
     })
@@ -103,13 +103,13 @@ describe('checklist: adding', () => {
         'contextTaskId must be at most 200 characters, got 201.',
       ],
     ),
-  )('[TS4][CK4] $error: refused as a whole: which element, which limit, the right form', async ({ input, error }) => {
+  )('[TS4] $error: refused as a whole: which element, which limit, the right form', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => add(input))
     expect(answer).toEqual({ error: `${error} Send ${FORM}` })
     expect(events).toEqual([])
   })
 
-  it('[CK5] contextTaskId hangs the items under that task; an unknown one is refused', async () => {
+  it('contextTaskId hangs the items under that task; an unknown one is refused', async () => {
     await add({ items: [{ title: 'shop' }] })
     await add({ items: [{ title: 'milk' }, { title: 'bread' }], contextTaskId: uuid(1) })
     expect((await desk.tasks()).map(({ parent_id }) => parent_id)).toEqual([undefined, uuid(1), uuid(1)])
@@ -124,7 +124,7 @@ describe('checklist: adding', () => {
 describe('checklist: updating', () => {
   beforeEach(() => add({ items: [{ title: 'milk' }, { title: 'bread' }, { title: 'eggs', isChecked: true }] }))
 
-  it('[CK6] ticks, unticks and rewords by id, as one commit', async () => {
+  it('ticks, unticks and rewords by id, as one commit', async () => {
     const { answer, events } = await desk.written(() =>
       update(
         { id: uuid(1), isChecked: true },
@@ -139,7 +139,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['task_changed', 'task_changed', 'task_changed', 'tool_answered'])
   })
 
-  it('[CK6][CK8] each element is answered on its own, in the order sent; the first unknown id with what is open', async () => {
+  it('each element is answered on its own, in the order sent; the first unknown id with what is open', async () => {
     const answer = await update(
       { id: 'nowhere', isChecked: true },
       { id: uuid(1), title: ' ' },
@@ -166,14 +166,14 @@ describe('checklist: updating', () => {
     ])
   })
 
-  it('[CK6] of two elements for one item the later one counts', async () => {
+  it('of two elements for one item the later one counts', async () => {
     expect(await update({ id: uuid(1), isChecked: true }, { id: uuid(1), isChecked: false })).toEqual({
       updatedItems: [item(1, 'milk'), item(1, 'milk')],
       failedItems: [],
     })
   })
 
-  it('[CK7] a box that is as it should be is left alone: blocked and started ones stay what they are', async () => {
+  it('a box that is as it should be is left alone: blocked and started ones stay what they are', async () => {
     await desk.person({ task: 1, fields: { status: 'in_progress' } })
     await desk.person({ task: 2, fields: { status: 'blocked' } })
     await update({ id: uuid(3) })
@@ -187,7 +187,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual(['tool_answered'])
   })
 
-  it('[CK7] a cancelled item is not shown', async () => {
+  it('a cancelled item is not shown', async () => {
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(await update({ id: uuid(2), isChecked: true })).toEqual({
       updatedItems: [],
@@ -198,7 +198,7 @@ describe('checklist: updating', () => {
     )
   })
 
-  it('[CK6] items of earlier turns are reached: the list is the conversation’s', async () => {
+  it('items of earlier turns are reached: the list is the conversation’s', async () => {
     const answer = await desk.in('t2').call('update_checklist_items', { items: [{ id: uuid(1), isChecked: true }] })
     expect(answer).toEqual({ updatedItems: [item(1, 'milk', true)], failedItems: [] })
   })
@@ -218,7 +218,7 @@ describe('checklist: updating', () => {
     expect(events).toEqual([])
   })
 
-  it("[TS16] a person's change is told once, for that element, and then the element is taken", async () => {
+  it("a person's change is told once, for that element, and then the element is taken", async () => {
     await desk.person({ task: 1, fields: { title: 'oat milk' } })
     const both = [
       { id: uuid(1), isChecked: true },
@@ -239,7 +239,7 @@ describe('checklist: updating', () => {
     })
   })
 
-  it('[TS16][TS26] that the element has a check now is told, though no tool here names checks', async () => {
+  it('[TS26] that the element has a check now is told, though no tool here names checks', async () => {
     const check = { kind: 'command', run: ['npm', 'test'], id: 'c1', hash: 'h1' } as const
     await desk.person({ task: 1, fields: { checks: [check] } })
     expect(await update({ id: uuid(1), isChecked: true })).toMatchObject({
@@ -276,7 +276,7 @@ describe('checklist: review', () => {
     })
   })
 
-  it('[TS12] cancelled: the common form', async () => {
+  it('[TS10] cancelled: the common form', async () => {
     expect(await desk.decided(add({ items: [{ title: 'milk' }] }), { action: 'cancel' })).toEqual({
       confirmed: false,
       cancelled: true,
@@ -284,7 +284,7 @@ describe('checklist: review', () => {
     })
   })
 
-  it('[TS13] ticking is possible, rewording is refused', async () => {
+  it('ticking is possible, rewording is refused', async () => {
     await desk.decided(add({ items: [{ title: 'milk' }] }), { action: 'confirm', tasks: [{ draft_index: 0 }] })
     expect(await update({ id: uuid(3), title: 'oat milk' }, { id: uuid(3), isChecked: true })).toEqual({
       updatedItems: [item(3, 'milk', true)],
@@ -299,7 +299,7 @@ describe('checklist: review', () => {
 })
 
 describe('checklist: the words', () => {
-  it('[TS19][CK8] the section shows the array form by a short example, isChecked, and no comma-separated string', async () => {
+  it('the section shows the array form by a short example, isChecked, and no comma-separated string', async () => {
     const section = promptFor(checklist)
     expect(section).toMatch(/JSON array of objects/)
     expect(section).toMatch(/Never send a comma-separated string/)
@@ -310,7 +310,7 @@ describe('checklist: the words', () => {
     })
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to create it again', async () => {
     await add({ items: [{ title: 'milk' }, { title: 'bread', isChecked: true }] })
     expect(retryFor(checklist, { state: await desk.state(), turnId: 't2' })).toBe(
       `add_multiple_checklist_items takes ${FORM}, with \`isChecked\` for what is already done. Already on the checklist: milk; bread. Do not create these again.`,

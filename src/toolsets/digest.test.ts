@@ -79,7 +79,7 @@ describe('the digest', () => {
   it.each([
     ['task_manager', 'id'],
     ['runsheet', 'number'],
-  ] as const)('[TS25] %s: what earlier turns left open is listed, by %s', (toolset, by) => {
+  ] as const)('%s: what earlier turns left open is listed, by %s', (toolset, by) => {
     const run = new RunDriver({ toolset }, 'turn-0').plan('Settled', 'Old')
     run.settle(1)
     run.finish('turn-0')
@@ -97,7 +97,7 @@ describe('the digest', () => {
   })
 
   it.each(['turn_todos', 'manage_todos'] as const)(
-    '[TS25] %s: its tools do not reach them, and they are not listed',
+    '%s: its tools do not reach them, and they are not listed',
     toolset => {
       const run = new RunDriver({ toolset, assessor: toolset === 'manage_todos' }, 'turn-0').plan('Old')
       run.finish('turn-0')
@@ -107,7 +107,7 @@ describe('the digest', () => {
     },
   )
 
-  it('[TS25] of many earlier items the newest are listed', () => {
+  it('of many earlier items the newest are listed', () => {
     const run = planned(new RunDriver({}, 'turn-0'), 1_000, number => `${number}`.padEnd(400, 't'))
     run.finish('turn-0')
     run.start('turn-1')

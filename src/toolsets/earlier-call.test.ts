@@ -23,7 +23,7 @@ describe('an equal call, while a plan waits for a person,', () => {
   const isSame = async (first: unknown, more: object): Promise<boolean> =>
     JSON.stringify(await desk.take('plan', PLAN, more)) === JSON.stringify(first)
 
-  it("[MC23] joins under another id of its host, which then answers the same; under an id of its caller's own it does not", async () => {
+  it("joins under another id of its host, which then answers the same; under an id of its caller's own it does not", async () => {
     const first = await desk.take('plan', PLAN, { toolCallId: 'h1', isHostCallId: true })
     const again = { toolCallId: 'h2', isHostCallId: true }
     expect(await isSame(first, again)).toBe(true)

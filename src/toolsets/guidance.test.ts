@@ -3,7 +3,7 @@ import { promptFor } from './guidance.ts'
 import { toolsets } from './index.ts'
 
 it.each(Object.values(toolsets))(
-  '[TS20] the section of $name is there only when the tool that it plans with is allowed',
+  'the section of $name is there only when the tool that it plans with is allowed',
   toolset => {
     const planning = toolset.tools.filter(({ created }) => created).map(({ name }) => name)
     const others = toolset.tools.filter(({ created }) => !created).map(({ name }) => name)
@@ -15,6 +15,6 @@ it.each(Object.values(toolsets))(
   },
 )
 
-it.each(Object.values(toolsets))('[TS19] where no assessor is, the section of $name promises none', toolset => {
+it.each(Object.values(toolsets))('where no assessor is, the section of $name promises none', toolset => {
   expect(promptFor(toolset)).not.toMatch(/judged|NEXT_TODO|assessor/)
 })

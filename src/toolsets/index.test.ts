@@ -26,7 +26,7 @@ describe('the toolsets', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('[TS23] each has one tool that creates; it takes an array, but in task_list', () => {
+  it('each has one tool that creates; it takes an array, but in task_list', () => {
     const creating = all.map(({ name, tools }) => [
       name,
       tools
@@ -44,7 +44,7 @@ describe('the toolsets', () => {
   })
 
   it.each(all.filter(({ name }) => name !== 'task_list'))(
-    '[TS23] $name: no tool makes a task of a single item',
+    '$name: no tool makes a task of a single item',
     async toolset => {
       const desk = new Desk(door, toolset)
       const single = { title: 'Look', description: 'Look', details: 'x', add: 'Look', items: 'Look', tasks: 'Look' }
@@ -59,7 +59,7 @@ describe('the toolsets', () => {
 
   const isList = ({ name }: Toolset): boolean => TOOLSETS[name].captures
 
-  it.each(all.filter(isList))('[TS19] $name: nothing has to be done before answering', toolset => {
+  it.each(all.filter(isList))('$name: nothing has to be done before answering', toolset => {
     const text = promptFor(toolset).replaceAll('\n', ' ')
     expect(text).toMatch(/your answer does not wait for/)
     expect(text).not.toMatch(/before/)
@@ -67,19 +67,16 @@ describe('the toolsets', () => {
   })
 
   const planning = all.filter(each => !isList(each))
-  it.each(planning)(
-    '[TS19] $name: the section says when to plan and when not, and to settle before answering',
-    toolset => {
-      const text = promptFor(toolset, { isRun: true }).replaceAll('\n', ' ')
-      expect(text).toMatch(/several/)
-      expect(text).toMatch(/[Ww]ork through/)
-      expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
-      expect(text).toMatch(/Do not plan for a plain question or a single step\.$/)
-      expect(toolset.tools.some(({ name }) => text.includes(name))).toBe(true)
-    },
-  )
+  it.each(planning)('$name: the section says when to plan and when not, and to settle before answering', toolset => {
+    const text = promptFor(toolset, { isRun: true }).replaceAll('\n', ' ')
+    expect(text).toMatch(/several/)
+    expect(text).toMatch(/[Ww]ork through/)
+    expect(text).toMatch(/[Dd]o not (give your final answer|answer for the whole request) before/)
+    expect(text).toMatch(/Do not plan for a plain question or a single step\.$/)
+    expect(toolset.tools.some(({ name }) => text.includes(name))).toBe(true)
+  })
 
-  it.each(all)('[TS21] $name: the retry shows a form that its creating tool takes', async toolset => {
+  it.each(all)('$name: the retry shows a form that its creating tool takes', async toolset => {
     const desk = new Desk(door, toolset, { review: false })
     const text = retryFor(toolset, { state: await desk.state(), turnId: 't1' })
     expect(text).not.toMatch(/nothing|already[^.:]*:|again/i)

@@ -37,7 +37,7 @@ async function confirmed(): Promise<string> {
   return reviewId
 }
 
-it('[TS10][TS16] an answer that is fetched late tells what a person has changed since the decision', async () => {
+it('[TS10] an answer that is fetched late tells what a person has changed since the decision', async () => {
   await confirmed()
   await door.run(context(), {
     type: 'edit_tasks',
@@ -51,7 +51,7 @@ it('[TS10][TS16] an answer that is fetched late tells what a person has changed 
   })
 })
 
-it('[TS1][TS11] a call cannot wait for a review of another conversation or turn', async () => {
+it('[TS1] a call cannot wait for a review of another conversation or turn', async () => {
   await confirmed()
   for (const elsewhere of [context('c2'), { ...context(), turn: 't2' }]) {
     await expect(awaitCall('call-1', elsewhere)).rejects.toMatchObject({
@@ -61,7 +61,7 @@ it('[TS1][TS11] a call cannot wait for a review of another conversation or turn'
   expect((await door.read(context('c2'))).seq).toBe(0)
 })
 
-it('[TS5] an answer in the log says whether it was what was asked for', async () => {
+it('an answer in the log says whether it was what was asked for', async () => {
   const taken = await beginCall(turnTodos, 'create_todo', items, context())
   const reviewId = taken.status === 'pending_review' ? taken.review_id : ''
   await door.reviews.decide('local', reviewId, { action: 'cancel' }, 'library')
@@ -79,7 +79,7 @@ it('[TS14] the same call id with another tool is another call', async () => {
   ).rejects.toMatchObject({ code: 'key_conflict' })
 })
 
-it('[TL3][TS10] AddTask answers the task that was asked for, whatever the person added before it', async () => {
+it('[TS10] AddTask answers the task that was asked for, whatever the person added before it', async () => {
   const desk = new Desk(door, taskList, { review: true })
   const answer = await desk.decided(desk.call('AddTask', { title: 'A' }), {
     action: 'confirm',
@@ -88,7 +88,7 @@ it('[TL3][TS10] AddTask answers the task that was asked for, whatever the person
   expect(answer).toMatchObject({ id: '2', title: 'A' })
 })
 
-it('[MT3][CK3] what is blank once it is cleaned is dropped like what is empty', async () => {
+it('what is blank once it is cleaned is dropped like what is empty', async () => {
   const blank = '\u0000\u0085 '
   const here = { door, tenant: 'local', turn: 't1' }
   const added = await beginCall(manageTodos, 'manage_todos', { add: [blank, 'A'] }, { ...here, conversation: 'c3' })
@@ -111,7 +111,7 @@ it('[MT3][CK3] what is blank once it is cleaned is dropped like what is empty', 
   expect(settled).toMatchObject({ ok: false })
 })
 
-it('[TS17][TS18] in a run a call goes by the digest of its step, and by the toolset of the conversation', async () => {
+it('in a run a call goes by the digest of its step, and by the toolset of the conversation', async () => {
   const ref = { tenant: 'local', conversation: 'c1' }
   const policy = { toolset: 'turn_todos', review: false, gate: false } as const
   await door.run(ref, {

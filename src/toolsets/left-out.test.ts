@@ -19,19 +19,19 @@ const SAID = {
 }
 
 describe.each(PLANNING)('%s without a workspace', (name, tool, input) => {
-  it('[PF25] a check is left out, the task is made, and the answer says so', async () => {
+  it('a check is left out, the task is made, and the answer says so', async () => {
     const desk = new Desk(memoryDoor(), toolsets[name], { review: false, assessor: false })
     expect(await desk.call(tool, input)).toMatchObject(SAID)
     expect(await desk.tasks()).toMatchObject([{ title: 'Look' }])
   })
 
-  it('[PF25] also after a review', async () => {
+  it('also after a review', async () => {
     const desk = new Desk(memoryDoor(), toolsets[name], { review: true, assessor: false })
     const answer = desk.call(tool, input)
     expect(await desk.decided(answer, { action: 'confirm', tasks: [{ draft_index: 0 }] })).toMatchObject(SAID)
   })
 
-  it.each(['', '  ', null, true, ['npm', 'test']])('[PF25] %j is no check, and nothing is said', async check => {
+  it.each(['', '  ', null, true, ['npm', 'test']])('%j is no check, and nothing is said', async check => {
     const desk = new Desk(memoryDoor(), toolsets[name], { review: false, assessor: false })
     const sent = JSON.parse(JSON.stringify(input).replace('"npm test"', JSON.stringify(check))) as Json
     expect(await desk.call(tool, sent)).not.toHaveProperty('message')
@@ -39,7 +39,7 @@ describe.each(PLANNING)('%s without a workspace', (name, tool, input) => {
   })
 })
 
-it('[PF25] every toolset that takes checks is tried here', () => {
+it('every toolset that takes checks is tried here', () => {
   const taking = Object.values(toolsets).filter(({ tools }) => tools.some(({ checked }) => checked))
   expect(taking.map(({ name }) => name).toSorted()).toEqual(PLANNING.map(([name]) => name).toSorted())
 })

@@ -19,7 +19,7 @@ const two = {
 }
 
 describe('manage_todos: the form', () => {
-  it('[MT1] takes add and delete and nothing else', () => {
+  it('takes add and delete and nothing else', () => {
     expect(manageTodos.tools.map(({ name }) => name)).toEqual(['manage_todos', 'report_todo'])
     const [tool] = manageTodos.tools
     expect(tool && jsonSchemaOf(tool)).toEqual({
@@ -50,7 +50,7 @@ describe('manage_todos: the form', () => {
       [{ add: ['half \ud83d'] }, 'add[0] must be well-formed Unicode: it contains half of a surrogate pair.'],
       [{ add: Array.from({ length: 21 }, () => 'x') }, 'At most 20 tasks fit into one call, got 21.'],
     ),
-  )('[TS4][MT2] $error: refused with the state, and nothing is written', async ({ input, error }) => {
+  )('[TS4] $error: refused with the state, and nothing is written', async ({ input, error }) => {
     await manage({ add: ['Look', 'Leap'] })
     const { answer, events } = await desk.written(() => manage(input))
     expect(answer).toEqual({ success: false, error: `${error} ${EXAMPLE}`, state: two })
@@ -64,22 +64,22 @@ describe('manage_todos: the form', () => {
 })
 
 describe('manage_todos: the queue', () => {
-  it('[MT2] {} answers the state', async () => {
+  it('{} answers the state', async () => {
     expect(await manage({})).toEqual({ success: true, state: empty })
     await manage({ add: ['Look', 'Leap'] })
     expect(await manage({})).toEqual({ success: true, state: two })
   })
 
-  it('[MT2] add makes them in order, the first one is current', async () => {
+  it('add makes them in order, the first one is current', async () => {
     expect(await manage({ add: [' Look\n', 'Leap'] })).toEqual({ success: true, state: two })
   })
 
-  it('[MT3] blank descriptions are dropped; dropping all of them is not an error', async () => {
+  it('blank descriptions are dropped; dropping all of them is not an error', async () => {
     expect(await manage({ add: ['', ' \t', 'Look', '\n', 'Leap'] })).toEqual({ success: true, state: two })
     expect(await manage({ add: ['', '  '] })).toEqual({ success: true, state: two })
   })
 
-  it('[MT4] an id deletes that one, as a number or a string; the next one becomes current', async () => {
+  it('an id deletes that one, as a number or a string; the next one becomes current', async () => {
     await manage({ add: ['Look', 'Leap', 'Land'] })
     expect(await manage({ delete: [1, '3'] })).toEqual({
       success: true,
@@ -92,36 +92,36 @@ describe('manage_todos: the queue', () => {
     })
   })
 
-  it('[MT4] anything but an id deletes every item of exactly that description', async () => {
+  it('anything but an id deletes every item of exactly that description', async () => {
     await manage({ add: ['Look', 'Leap', 'Look', 'look'] })
     expect(await manage({ delete: ['Look'] })).toMatchObject({
       state: { total: 2, items: [todo(2, 'Leap', 'current'), todo(4, 'look', 'pending')] },
     })
   })
 
-  it('[MT4] a matcher that is both an id and a description is the id', async () => {
+  it('a matcher that is both an id and a description is the id', async () => {
     await manage({ add: ['2', 'Leap'] })
     expect(await manage({ delete: [2] })).toMatchObject({ state: { items: [todo(1, '2', 'current')] } })
   })
 
-  it('[MT4] a matcher without a match is not an error', async () => {
+  it('a matcher without a match is not an error', async () => {
     await manage({ add: ['Look', 'Leap'] })
     expect(await manage({ delete: [9, 'Fly', 1.5, ''] })).toEqual({ success: true, state: two })
   })
 
-  it('[MT4] add applies before delete: what one call adds and deletes is not made', async () => {
+  it('add applies before delete: what one call adds and deletes is not made', async () => {
     expect(await manage({ add: ['Look', 'Fly', 'Leap'], delete: ['Fly'] })).toEqual({ success: true, state: two })
     expect(await manage({ add: ['Fly'], delete: [3] })).toEqual({ success: true, state: two })
     expect((await desk.logged()).filter(type => type === 'task_removed')).toEqual([])
   })
 
-  it('[MT4] add and delete are one commit', async () => {
+  it('add and delete are one commit', async () => {
     await manage({ add: ['Look'] })
     const { events } = await desk.written(() => manage({ add: ['Leap'], delete: ['Look'] }))
     expect(events).toEqual(['task_created', 'task_removed', 'tool_answered'])
   })
 
-  it('[MT5] done and blocked are shown, cancelled and deleted ones neither shown nor counted', async () => {
+  it('done and blocked are shown, cancelled and deleted ones neither shown nor counted', async () => {
     await manage({ add: ['a', 'b', 'c', 'd', 'e'] })
     await desk.person(
       { task: 1, fields: { status: 'completed' } },
@@ -140,7 +140,7 @@ describe('manage_todos: the queue', () => {
     })
   })
 
-  it("[MT6] another turn's tasks are neither seen nor reached", async () => {
+  it("another turn's tasks are neither seen nor reached", async () => {
     await manage({ add: ['Look', 'Leap'] })
     const other = desk.in('t2')
     expect(await other.call('manage_todos', { delete: [1, 'Leap'] })).toEqual({ success: true, state: empty })
@@ -179,7 +179,7 @@ describe('manage_todos: review', () => {
     })
   })
 
-  it('[TS12] cancelled: success false, the common form, and the state', async () => {
+  it('[TS10] cancelled: success false, the common form, and the state', async () => {
     const answer = await desk.decided(manage({ add: ['Look'] }), { action: 'cancel', comment: 'not now' })
     expect(answer).toEqual({
       success: false,
@@ -191,7 +191,7 @@ describe('manage_todos: review', () => {
     })
   })
 
-  it('[TS13] deleting is refused with the state', async () => {
+  it('deleting is refused with the state', async () => {
     await desk.decided(manage({ add: ['Look', 'Leap'] }), {
       action: 'confirm',
       tasks: [{ draft_index: 0 }, { draft_index: 1 }],
@@ -207,7 +207,7 @@ describe('manage_todos: review', () => {
 })
 
 describe('manage_todos: the fence and the words', () => {
-  it("[TS16] a person's change is told once, in the toolset's words, and then the call is taken", async () => {
+  it("a person's change is told once, in the toolset's words, and then the call is taken", async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { title: 'Hop', status: 'in_progress' } })
     const state = {
@@ -227,7 +227,7 @@ describe('manage_todos: the fence and the words', () => {
     expect(await manage({ delete: [2] })).toMatchObject({ success: true, state: { total: 1 } })
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to add it again', async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 2, fields: { status: 'cancelled' } })
     expect(retryFor(manageTodos, { state: await desk.state(), turnId: 't1' })).toBe(
@@ -242,7 +242,7 @@ describe('manage_todos: the fence and the words', () => {
 describe('manage_todos: a report of an agent elsewhere', () => {
   const report = (input: unknown) => desk.call('report_todo', input)
 
-  it('[MT8] without a judge it settles nothing: it is noted on the step, which a person settles', async () => {
+  it('without a judge it settles nothing: it is noted on the step, which a person settles', async () => {
     await manage({ add: ['Look', 'Leap'] })
     const message = 'Noted. A person settles this step. Go on with the next one.'
     expect(await report({ id: 1, result: 'Saw it' })).toEqual({ success: true, state: two, message })
@@ -262,12 +262,12 @@ describe('manage_todos: a report of an agent elsewhere', () => {
       [{ id: 1, result: ' ' }, 'result must not be empty. Send {"id":1,"result":"…"}'],
       [{ id: 1 }, 'result must be a string, got nothing. Send {"id":1,"result":"…"}'],
     ),
-  )('[MT8] $error: refused with the state', async ({ input, error }) => {
+  )('$error: refused with the state', async ({ input, error }) => {
     await manage({ add: ['Look', 'Leap'] })
     expect(await report(input)).toEqual({ success: false, error, state: two })
   })
 
-  it('[MT8] what a person settled stays as it is', async () => {
+  it('what a person settled stays as it is', async () => {
     await manage({ add: ['Look', 'Leap'] })
     await desk.person({ task: 1, fields: { status: 'completed' } })
     await manage({})

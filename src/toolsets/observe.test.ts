@@ -34,7 +34,7 @@ async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[
   return lines.map(line => JSON.parse(line))
 }
 
-it('[TS24] every call is logged at debug: what was called, where, by which model, and how it went', async () => {
+it('every call is logged at debug: what was called, where, by which model, and how it went', async () => {
   const lines = await logged('debug')
   expect(lines.map(({ toolset, tool, items, outcome }) => [toolset, tool, items, outcome])).toEqual([
     ['turn_todos', 'create_todo', 2, 'ok'],
@@ -54,12 +54,12 @@ it('[TS24] every call is logged at debug: what was called, where, by which model
   for (const line of lines) expect(line).toMatchObject(named)
 })
 
-it('[TS24] no line holds what the tasks say, and at info there is no line', async () => {
+it('no line holds what the tasks say, and at info there is no line', async () => {
   expect(JSON.stringify(await logged('debug'))).not.toContain('secret')
   expect(await logged('info')).toEqual([])
 })
 
-it('[TS24] an observer that fails does not fail the call', async () => {
+it('an observer that fails does not fail the call', async () => {
   const observe = (): never => {
     throw new Error('boom')
   }

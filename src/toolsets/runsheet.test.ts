@@ -63,7 +63,7 @@ describe('runsheet: plan', () => {
 describe('runsheet: update', () => {
   beforeEach(() => plan({ title: 'Look' }, { title: 'Leap' }, { title: 'Land' }))
 
-  it('[RS2] settles by short id with an outcome, and names the next one', async () => {
+  it('settles by short id with an outcome, and names the next one', async () => {
     expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: '2 Leap', remaining: 2 })
     expect(await update({ id: 2, outcome: 'no road', status: 'blocked' })).toEqual({ next: '3 Land', remaining: 1 })
     expect(await update({ id: 3, status: 'cancelled' })).toEqual({ next: null, remaining: 0 })
@@ -78,7 +78,7 @@ describe('runsheet: update', () => {
     })
   })
 
-  it('[RS2] sets a status: doing takes it up, todo reopens it', async () => {
+  it('sets a status: doing takes it up, todo reopens it', async () => {
     expect(await update({ id: 3, status: 'doing' })).toEqual({ next: '3 Land', remaining: 3 })
     await update({ id: 3, outcome: 'landed' })
     expect(await update({ id: 3, status: 'todo' })).toEqual({ next: '1 Look', remaining: 3 })
@@ -89,7 +89,7 @@ describe('runsheet: update', () => {
     ])
   })
 
-  it('[RS2] done and blocked need an outcome', async () => {
+  it('done and blocked need an outcome', async () => {
     expect(await update({ id: 1 })).toEqual({
       error: 'Task 1 needs an outcome to become done: say what was done. Send {"id":1,"outcome":"…"}',
       next: '1 Look',
@@ -102,7 +102,7 @@ describe('runsheet: update', () => {
     })
   })
 
-  it('[TS7] a status that may not follow is refused in the words of this toolset', async () => {
+  it('a status that may not follow is refused in the words of this toolset', async () => {
     await update({ id: 1, outcome: 'saw' })
     const { answer, events } = await desk.written(() => update({ id: 1, status: 'doing' }))
     expect(answer).toEqual({
@@ -113,7 +113,7 @@ describe('runsheet: update', () => {
     expect(events).toEqual([])
   })
 
-  it('[TS6] an id that is not there is refused with what is open', async () => {
+  it('an id that is not there is refused with what is open', async () => {
     for (const id of [9, 0, -1, 9_007_199_254_740_991]) {
       const { answer, events } = await desk.written(() => update({ id, outcome: 'x' }))
       expect(answer).toEqual({
@@ -140,7 +140,7 @@ describe('runsheet: update', () => {
     expect(events).toEqual([])
   })
 
-  it('[RS3] reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
+  it('reaches tasks of other turns, and lists those that are open; next and remaining are about its own plan', async () => {
     const other = desk.in('t2')
     await other.call('plan', { tasks: [{ title: 'Rest' }] })
     expect(await other.call('update', { id: 1, outcome: 'saw' })).toEqual({ next: '4 Rest', remaining: 1 })
@@ -156,7 +156,7 @@ describe('runsheet: update', () => {
     expect(await tasks()).toMatchObject({ next: '2 Leap', remaining: 2 })
   })
 
-  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await desk.person({ task: 1, fields: { criteria: 'seen twice', status: 'blocked' } })
     const { answer, events } = await desk.written(() => update({ id: 1, outcome: 'x' }))
     expect(answer).toEqual({
@@ -175,12 +175,12 @@ describe('runsheet: review', () => {
   const confirmed = (drafts: readonly object[], rows: readonly SubmittedRow[], comment?: string): Promise<Json> =>
     desk.decided(plan(...drafts), { action: 'confirm', tasks: rows, comment })
 
-  it('[TS10][RS4] review is on by default; kept as proposed it says so in one word', async () => {
+  it('[TS10] review is on by default; kept as proposed it says so in one word', async () => {
     const answer = await confirmed([{ title: 'Look' }, { title: 'Leap' }], [{ draft_index: 0 }, { draft_index: 1 }])
     expect(answer).toEqual({ ids: [1, 2], next: '1 Look', remaining: 2, changes: 'none' })
   })
 
-  it('[RS4] tells only what is different: edited fields by id, added, removed, and the comment', async () => {
+  it('tells only what is different: edited fields by id, added, removed, and the comment', async () => {
     const answer = await confirmed(
       [{ title: 'Look', done_when: 'seen' }, { title: 'Leap' }, { title: 'Fly' }],
       [{ draft_index: 0, criteria: 'seen twice' }, { title: 'Wait' }, { draft_index: 1 }],
@@ -199,12 +199,12 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[RS4] tells the new order', async () => {
+  it('tells the new order', async () => {
     const answer = await confirmed([{ title: 'a' }, { title: 'b' }], [{ draft_index: 1 }, { draft_index: 0 }])
     expect(answer).toEqual({ ids: [1, 2], next: '1 b', remaining: 2, changes: { order: ['1 b', '2 a'] } })
   })
 
-  it('[RS5] ids are right where titles are the same', async () => {
+  it('ids are right where titles are the same', async () => {
     const answer = await confirmed(
       [{ title: 'x' }, { title: 'x' }, { title: 'y' }, { title: 'x' }],
       [
@@ -233,7 +233,7 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[RS5] also where the edited one comes first and was taken up', async () => {
+  it('also where the edited one comes first and was taken up', async () => {
     const answer = await confirmed(
       [{ title: 'x' }, { title: 'y' }],
       [{ draft_index: 1, title: 'x', status: 'doing' }, { draft_index: 0 }],
@@ -241,7 +241,7 @@ describe('runsheet: review', () => {
     expect(answer).toMatchObject({ changes: { edited: [{ id: 1, title: 'x', status: 'doing' }] } })
   })
 
-  it('[PF24] a check that the person wrote is one line, without id and hash', async () => {
+  it('a check that the person wrote is one line, without id and hash', async () => {
     open({ review: true })
     const check = { kind: 'command', run: ['npm', 'test'], contains: 'pass 3' } as const
     const confirm = { action: 'confirm', tasks: [{ draft_index: 0, checks: [check] }] } as const
@@ -249,7 +249,7 @@ describe('runsheet: review', () => {
     expect(answer).toMatchObject({ changes: { edited: [{ id: 1, checks: ['npm test (contains "pass 3")'] }] } })
   })
 
-  it('[TS12] cancelled: the common form, with the comment', async () => {
+  it('[TS10] cancelled: the common form, with the comment', async () => {
     const answer = await desk.decided(plan({ title: 'Look' }), { action: 'cancel', comment: 'smaller steps' })
     expect(answer).toEqual({
       confirmed: false,
@@ -261,7 +261,7 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS12] at the deadline: review_timeout', async () => {
+  it('[TS10] at the deadline: review_timeout', async () => {
     open({ review_timeout_ms: 20 })
     expect(await plan({ title: 'Look' })).toEqual({
       confirmed: false,
@@ -272,18 +272,18 @@ describe('runsheet: review', () => {
     })
   })
 
-  it('[TS13] status and outcome of confirmed tasks are the model’s', async () => {
+  it('status and outcome of confirmed tasks are the model’s', async () => {
     await confirmed([{ title: 'Look' }], [{ draft_index: 0 }])
     expect(await update({ id: 1, outcome: 'saw' })).toEqual({ next: null, remaining: 0 })
   })
 })
 
 describe('runsheet: the words', () => {
-  it('[RS6] three tools, and not one makes a single task', () => {
+  it('three tools, and not one makes a single task', () => {
     expect(runsheet.tools.map(({ name }) => name)).toEqual(['plan', 'update', 'tasks'])
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to plan it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to plan it again', async () => {
     await plan({ title: 'Look' }, { title: 'Leap' })
     expect(retryFor(runsheet, { state: await desk.state(), turnId: 't1' })).toBe(
       'plan takes {"tasks":[{"title":"…"}]}. Planned already: 1 Look; 2 Leap. Do not plan these again.',

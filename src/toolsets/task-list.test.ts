@@ -21,7 +21,7 @@ const NOT_FOUND = { ok: false, error: 'Task not found' }
 const CHANGING = ['CompleteTask', 'UncompleteTask', 'DeleteTask']
 
 describe('task_list', () => {
-  it('[TL1] offers five tools, and asks for a title only', () => {
+  it('offers five tools, and asks for a title only', () => {
     expect(taskList.tools.map(({ name }) => name)).toEqual([
       'ListTasks',
       'AddTask',
@@ -38,14 +38,14 @@ describe('task_list', () => {
     ])
   })
 
-  it('[TL1] ListTasks answers an empty list, and what was added, in order', async () => {
+  it('ListTasks answers an empty list, and what was added, in order', async () => {
     expect(await list()).toEqual({ tasks: [] })
     expect(await add(' Look ', { description: 'both ways' })).toEqual(task('1', 'Look', false, 'both ways'))
     expect(await add('Leap')).toEqual(task('2', 'Leap'))
     expect(await list()).toEqual({ tasks: [task('1', 'Look', false, 'both ways'), task('2', 'Leap')] })
   })
 
-  it('[TL2] CompleteTask and UncompleteTask answer the task', async () => {
+  it('CompleteTask and UncompleteTask answer the task', async () => {
     await add('Look')
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
     expect(await call('CompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look', true) })
@@ -53,14 +53,14 @@ describe('task_list', () => {
     expect(await call('UncompleteTask', '1')).toEqual({ ok: true, task: task('1', 'Look') })
   })
 
-  it('[TL2] DeleteTask answers ok, and its number is not used again', async () => {
+  it('DeleteTask answers ok, and its number is not used again', async () => {
     await add('Look')
     expect(await call('DeleteTask', '1')).toEqual({ ok: true })
     expect(await call('DeleteTask', '1')).toEqual(NOT_FOUND)
     expect(await add('Leap')).toEqual(task('2', 'Leap'))
   })
 
-  it.each(CHANGING)('[TS6][TL3] %s of an id that is not there is refused, and nothing is written', async tool => {
+  it.each(CHANGING)('%s of an id that is not there is refused, and nothing is written', async tool => {
     await add('Look')
     for (const id of ['2', '01', ' 1', '1.0', '', '__proto__', 'toString', '\ud83d', 'x'.repeat(200_000)]) {
       const { answer, events } = await desk.written(() => call(tool, id))
@@ -69,7 +69,7 @@ describe('task_list', () => {
     }
   })
 
-  it.each(CHANGING)('[TL3] %s as the first call of a conversation is refused, and nothing is written', async tool => {
+  it.each(CHANGING)('%s as the first call of a conversation is refused, and nothing is written', async tool => {
     expect(await call(tool, '1')).toEqual(NOT_FOUND)
     expect(await desk.logged()).toEqual([])
   })
@@ -86,13 +86,13 @@ describe('task_list', () => {
       [{ title: 'x'.repeat(1_000_000) }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"title":"a"}}'), 'title must be a string, got nothing.'],
     ),
-  )('[TS4][TL4] $error: refused', async ({ input, error }) => {
+  )('[TS4] $error: refused', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('AddTask', input))
     expect(answer).toEqual({ ok: false, error: `${error} Send {"title":"…","description":"…"}` })
     expect(events).toEqual([])
   })
 
-  it('[TL4] an id that is a number is refused with the form', async () => {
+  it('an id that is a number is refused with the form', async () => {
     await add('Look')
     expect(await call('CompleteTask', 1)).toEqual({
       ok: false,
@@ -100,14 +100,14 @@ describe('task_list', () => {
     })
   })
 
-  it('[TL5] the list is the conversation’s: other turns see and reach it', async () => {
+  it('the list is the conversation’s: other turns see and reach it', async () => {
     await add('Look')
     const other = desk.in('t2')
     expect(await other.call('ListTasks', {})).toEqual({ tasks: [task('1', 'Look')] })
     expect(await other.call('CompleteTask', { taskId: '1' })).toEqual({ ok: true, task: task('1', 'Look', true) })
   })
 
-  it('[TL6] cancelled ones are not listed and not found; blocked ones count as not done', async () => {
+  it('cancelled ones are not listed and not found; blocked ones count as not done', async () => {
     await add('Look')
     await add('Leap')
     await desk.person({ task: 1, fields: { status: 'cancelled' } }, { task: 2, fields: { status: 'blocked' } })
@@ -119,7 +119,7 @@ describe('task_list', () => {
     expect(await call('CompleteTask', '2')).toEqual({ ok: true, task: task('2', 'Leap', true) })
   })
 
-  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await add('Look')
     await desk.person({ task: 1, fields: { details: 'both ways' } })
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
@@ -132,7 +132,7 @@ describe('task_list', () => {
     expect(await call('DeleteTask', '1')).toEqual({ ok: true })
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to add it again', async () => {
     await add('Look')
     expect(retryFor(taskList, { state: await desk.state(), turnId: 't2' })).toBe(
       'AddTask takes {"title":"…","description":"…"}, the others {"taskId":"…"}. Already on the list: 1 Look. Do not add these again.',
@@ -158,7 +158,7 @@ describe('task_list: review', () => {
     })
   })
 
-  it('[TS12] cancelled: the common form', async () => {
+  it('[TS10] cancelled: the common form', async () => {
     expect(await desk.decided(add('Look'), { action: 'cancel' })).toEqual({
       confirmed: false,
       cancelled: true,
@@ -166,7 +166,7 @@ describe('task_list: review', () => {
     })
   })
 
-  it('[TS13] completing is possible, deleting is refused', async () => {
+  it('completing is possible, deleting is refused', async () => {
     await desk.decided(add('Look'), { action: 'confirm', tasks: [{ draft_index: 0 }] })
     const { answer, events } = await desk.written(() => call('DeleteTask', '1'))
     expect(answer).toEqual({
@@ -192,7 +192,7 @@ describe('task_list: on JSON files', () => {
   })
   afterEach(() => rmSync(data, { recursive: true }))
 
-  it('[TL7] a task keeps the id that another program gave it', async () => {
+  it('a task keeps the id that another program gave it', async () => {
     write(
       '{"tasks":[{"id":"a-7","title":"Look","description":"","done":false},{"id":"4","title":"Leap","description":"","done":true}]}',
     )
@@ -206,7 +206,7 @@ describe('task_list: on JSON files', () => {
   })
 
   it.each(['{ "tasks": [', '{"tasks":{}}', '[]', ''])(
-    '[TS9] a file that is broken (%s) answers every call with one line, and is never overwritten',
+    '[TS8] a file that is broken (%s) answers every call with one line, and is never overwritten',
     async text => {
       await add('Look')
       write(text)

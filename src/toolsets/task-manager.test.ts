@@ -38,20 +38,20 @@ const task = (number: number, title: string, more = {}) => ({
 })
 
 describe('task_manager: add_task opens a review', () => {
-  it('[TM1] nothing is written before it is decided', async () => {
+  it('nothing is written before it is decided', async () => {
     const taken = await desk.take('add_task', { tasks: [{ title: 'Look' }] })
     expect(taken).toEqual({ status: 'pending_review', call_id: expect.any(String), review_id: `rev_${uuid(2)}` })
     expect(await desk.tasks()).toEqual([])
     expect(await desk.logged()).toEqual(['policy_set', 'turn_opened', 'tool_called', 'task_create_review_required'])
   })
 
-  it('[TM1] the draft has the defaults medium, todo and no tags', async () => {
+  it('the draft has the defaults medium, todo and no tags', async () => {
     await desk.take('add_task', { tasks: [{ title: ' Look ' }, { title: 'Leap', priority: 'high', status: 'done' }] })
     const { record } = await desk.door.reviews.get('local', `rev_${uuid(3)}`)
     expect(record.review.draft_tasks).toEqual([row('Look'), row('Leap', { priority: 'high', status: 'done' })])
   })
 
-  it('[TS10][TM2] confirmed: what was created, as it is after the first was taken up, and what was changed', async () => {
+  it('[TS10] confirmed: what was created, as it is after the first was taken up, and what was changed', async () => {
     const sources = { source_user_message_id: 'u1', source_assistant_message_id: 'a1' }
     const waiting = desk.call(
       'add_task',
@@ -106,7 +106,7 @@ describe('task_manager: add_task opens a review', () => {
     expect(['h1', 'h2', '/usr', '/work', 'm1'].filter(secret => listed.includes(secret))).toEqual([])
   })
 
-  it('[TS12] cancelled: the reason, and the comment where there is one', async () => {
+  it('[TS10] cancelled: the reason, and the comment where there is one', async () => {
     expect(await desk.decided(add({ title: 'Look' }), { action: 'cancel', comment: 'later' })).toEqual({
       confirmed: false,
       cancelled: true,
@@ -116,14 +116,14 @@ describe('task_manager: add_task opens a review', () => {
     expect(await desk.tasks()).toEqual([])
   })
 
-  it('[TS12] in a stopped turn: turn_stopped', async () => {
+  it('[TS10] in a stopped turn: turn_stopped', async () => {
     const waiting = add({ title: 'Look' })
     while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
     await desk.door.run({ tenant: 'local', conversation: 'c1' }, { type: 'stop_turn', turn_id: 't1' })
     expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'turn_stopped' })
   })
 
-  it('[TS12] panel closed and not reopened within the grace: panel_closed', async () => {
+  it('[TS10] panel closed and not reopened within the grace: panel_closed', async () => {
     open({ panel_grace_ms: 5 })
     const waiting = add({ title: 'Look' })
     while ((await desk.state()).pending_reviews.length === 0) await new Promise(resolve => setImmediate(resolve))
@@ -134,7 +134,7 @@ describe('task_manager: add_task opens a review', () => {
     expect(await waiting).toEqual({ confirmed: false, cancelled: true, reason: 'panel_closed' })
   })
 
-  it('[TS12] at the deadline: review_timeout', async () => {
+  it('[TS10] at the deadline: review_timeout', async () => {
     open({ review_timeout_ms: 20 })
     expect(await add({ title: 'Look' })).toEqual({ confirmed: false, cancelled: true, reason: 'review_timeout' })
   })
@@ -169,20 +169,20 @@ describe('task_manager: add_task opens a review', () => {
       [{ tasks: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"__proto__":{"tasks":[{"title":"a"}]}}'), 'tasks must be an array, got nothing.'],
     ),
-  )('[TS4][TM3] $error: refused, and no review is opened', async ({ input, error }) => {
+  )('[TS4] $error: refused, and no review is opened', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => call('add_task', input))
     expect(answer).toEqual({ ok: false, error: `${error} ${FORM}` })
     expect(events).toEqual([])
   })
 
-  it('[TM3] two that are doing are refused', async () => {
+  it('two that are doing are refused', async () => {
     expect(await add({ title: 'a', status: 'doing' }, { title: 'b', status: 'doing' })).toEqual({
       ok: false,
       error: 'Only one task can be doing at a time. Send {"tasks":[{"title":"…","details":"…","priority":"medium"}]}',
     })
   })
 
-  it('[TM1] with review off it writes at once, and answers the same without changes', async () => {
+  it('with review off it writes at once, and answers the same without changes', async () => {
     open({ review: false })
     expect(await add({ title: 'Look', status: 'blocked' }, { title: 'Leap' })).toEqual({
       confirmed: true,
@@ -206,7 +206,7 @@ describe('task_manager: list_tasks', () => {
     return [tasks.map(({ title }) => title).join(''), total]
   }
 
-  it('[TM4] shows the whole conversation, without done and cancelled, blocked included', async () => {
+  it('shows the whole conversation, without done and cancelled, blocked included', async () => {
     expect(await call('list_tasks', {})).toEqual({
       tasks: [
         task(1, 'a', { status: 'doing' }),
@@ -217,7 +217,7 @@ describe('task_manager: list_tasks', () => {
     })
   })
 
-  it('[TM4][PF9] shows how the checks of a task stand, and the standing of a completed one', async () => {
+  it('[PF9] shows how the checks of a task stand, and the standing of a completed one', async () => {
     const check = { kind: 'person', ask: 'Looks right?', id: 'k1', hash: 'h1' } as const
     await desk.person({ task: 1, fields: { checks: [check] } })
     const { tasks } = (await call('list_tasks', { include_done: true })) as { tasks: Json[] }
@@ -229,13 +229,13 @@ describe('task_manager: list_tasks', () => {
     ])
   })
 
-  it('[TM4] include_done, current_turn_only and limit choose; total counts what was chosen', async () => {
+  it('include_done, current_turn_only and limit choose; total counts what was chosen', async () => {
     expect(await titles({ include_done: true })).toEqual(['abcde', 5])
     expect(await titles({ current_turn_only: true })).toEqual(['ac', 2])
     expect(await titles({ include_done: true, limit: 2 })).toEqual(['ab', 5])
   })
 
-  it('[TM4] at most 50 where no limit is given, at most 200 where one is', async () => {
+  it('at most 50 where no limit is given, at most 200 where one is', async () => {
     for (let batch = 0; batch < 11; batch += 1) await add(...Array.from({ length: 20 }, () => ({ title: 'x' })))
     expect(await titles({})).toEqual([`ac${'e'.padEnd(48, 'x')}`, 223])
     expect(await titles({ limit: 200 })).toEqual([`ac${'e'.padEnd(198, 'x')}`, 223])
@@ -257,7 +257,7 @@ describe('task_manager: changing', () => {
   const look = (more = {}) => task(1, 'Look', { status: 'doing', ...more })
   const leap = (more = {}) => task(2, 'Leap', more)
 
-  it('[TM5] complete_task needs an outcome, and answers the task, the next one and what remains', async () => {
+  it('complete_task needs an outcome, and answers the task, the next one and what remains', async () => {
     expect(await call('complete_task', { id: uuid(1), outcome: 'saw nothing' })).toEqual({
       ok: true,
       task: look({ status: 'done', outcome: 'saw nothing' }),
@@ -280,7 +280,7 @@ describe('task_manager: changing', () => {
     })
   })
 
-  it('[TM5] update_task sets what is named', async () => {
+  it('update_task sets what is named', async () => {
     const fields = { title: 'Hop', details: 'gently', priority: 'high', status: 'doing', tags: ['a', 'a'] }
     expect(await call('update_task', { id: uuid(2), ...fields })).toEqual({
       ok: true,
@@ -294,13 +294,13 @@ describe('task_manager: changing', () => {
     ])
   })
 
-  it('[TM5] update_task with nothing named changes nothing', async () => {
+  it('update_task with nothing named changes nothing', async () => {
     const { answer, events } = await desk.written(() => call('update_task', { id: uuid(1) }))
     expect(answer).toEqual({ ok: true, task: look(), next: look(), remaining: 2 })
     expect(events).toEqual(['tool_answered'])
   })
 
-  it('[TM5] cancelled needs no outcome, blocked does', async () => {
+  it('cancelled needs no outcome, blocked does', async () => {
     expect(await call('update_task', { id: uuid(1), status: 'blocked' })).toEqual({
       ok: false,
       error: `Task ${uuid(1)} needs an outcome to become blocked: say what is in the way. Send {"id":"…","status":"done","outcome":"…"}`,
@@ -312,7 +312,7 @@ describe('task_manager: changing', () => {
     })
   })
 
-  it('[TS7] a status that may not follow is refused in the words of this toolset', async () => {
+  it('a status that may not follow is refused in the words of this toolset', async () => {
     await call('complete_task', { id: uuid(1), outcome: 'done' })
     const { answer, events } = await desk.written(() => call('update_task', { id: uuid(1), status: 'doing' }))
     expect(answer).toEqual({
@@ -322,7 +322,7 @@ describe('task_manager: changing', () => {
     expect(events).toEqual([])
   })
 
-  it('[TM5] delete_task answers what is gone', async () => {
+  it('delete_task answers what is gone', async () => {
     expect(await call('delete_task', { id: uuid(1) })).toEqual({
       ok: true,
       task: look(),
@@ -333,7 +333,7 @@ describe('task_manager: changing', () => {
   })
 
   it.each(['update_task', 'complete_task', 'delete_task'])(
-    '[TS6] %s refuses an id that is not there, and says what is open',
+    '%s refuses an id that is not there, and says what is open',
     async tool => {
       for (const id of ['nowhere', '1', '__proto__', '\ud83d', 'x'.repeat(200_000)]) {
         const { answer, events } = await desk.written(() => call(tool, { id, outcome: 'x' }))
@@ -349,7 +349,7 @@ describe('task_manager: changing', () => {
     },
   )
 
-  it('[TM6] reaches tasks of other turns; next and remaining are about its own', async () => {
+  it('reaches tasks of other turns; next and remaining are about its own', async () => {
     const other = desk.in('t2')
     await other.call('add_task', { tasks: [{ title: 'Rest' }] })
     expect(await other.call('complete_task', { id: uuid(1), outcome: 'done' })).toMatchObject({
@@ -360,7 +360,7 @@ describe('task_manager: changing', () => {
     })
   })
 
-  it('[TS6] of many open ones it names twenty', async () => {
+  it('of many open ones it names twenty', async () => {
     await add(...Array.from({ length: 20 }, () => ({ title: 'x' })))
     const { error } = (await call('delete_task', { id: 'nowhere' })) as { error: string }
     expect(error).toMatch(/ \(x\) and 2 more\.$/)
@@ -373,7 +373,7 @@ describe('task_manager: after a review', () => {
     await desk.decided(add({ title: 'Look' }), { action: 'confirm', tasks: [{ draft_index: 0 }] })
   })
 
-  it('[TS13] status and outcome are the model’s, wording and deleting are not', async () => {
+  it('status and outcome are the model’s, wording and deleting are not', async () => {
     for (const fields of [{ title: 'Hop' }, { details: 'x' }, { priority: 'low' }, { tags: ['x'] }]) {
       const { answer, events } = await desk.written(() => call('update_task', { id: uuid(3), ...fields }))
       expect(answer).toEqual({
@@ -393,7 +393,7 @@ describe('task_manager: after a review', () => {
     })
   })
 
-  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await desk.person({ task: 1, fields: { title: 'Stare', status: 'blocked', priority: 'low' } })
     const { answer, events } = await desk.written(() => call('complete_task', { id: uuid(3), outcome: 'x' }))
     expect(answer).toEqual({
@@ -404,7 +404,7 @@ describe('task_manager: after a review', () => {
     expect(await call('complete_task', { id: uuid(3), outcome: 'x' })).toMatchObject({ ok: true })
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to add it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to add it again', async () => {
     expect(retryFor(taskManager, { state: await desk.state(), turnId: 't1' })).toBe(
       'add_task takes {"tasks":[{"title":"…"}]}, an array even for one task. Already on the list: Look. Do not add these again.',
     )

@@ -28,7 +28,7 @@ const row = (number: number, title: string, more = {}) => ({
 const current = { status: 'in_progress', startedAt: expect.any(String) }
 
 describe('turn_todos: create_todo', () => {
-  it('[TT1] answers id, title and place, and how many are open', async () => {
+  it('answers id, title and place, and how many are open', async () => {
     expect(await create({ title: ' Look ' }, { title: 'Leap' })).toEqual({
       created: [
         { id: uuid(1), title: 'Look', order: 1 },
@@ -42,7 +42,7 @@ describe('turn_todos: create_todo', () => {
     })
   })
 
-  it('[TT2] order is a 1-based place, clamped; ties in input order; without it the end', async () => {
+  it('order is a 1-based place, clamped; ties in input order; without it the end', async () => {
     await create({ title: 'a' }, { title: 'b' })
     const items = [
       { title: 'last' },
@@ -72,7 +72,7 @@ describe('turn_todos: create_todo', () => {
     ])
   })
 
-  it('[TT2] the place counts within the plan of the turn', async () => {
+  it('the place counts within the plan of the turn', async () => {
     await create({ title: 'a' }, { title: 'b' })
     expect(await desk.in('t2').call('create_todo', { items: [{ title: 'c' }, { title: 'd', order: 1 }] })).toEqual({
       created: [
@@ -108,7 +108,7 @@ describe('turn_todos: create_todo', () => {
       [{ items: [{ title: 'x'.repeat(1_000_000) }] }, 'The arguments must be at most 256000 characters.'],
       [JSON.parse('{"items":[{"__proto__":{"title":"a"}}]}'), 'items[0].title must be a string, got nothing.'],
     ),
-  )('[TS4][TT3] $error: refused in the names of its own fields', async ({ input, error }) => {
+  )('[TS4] $error: refused in the names of its own fields', async ({ input, error }) => {
     const { answer, events } = await desk.written(() => desk.call('create_todo', input))
     expect(answer).toEqual({ error: `${error} ${FORM}` })
     expect(events).toEqual([])
@@ -131,7 +131,7 @@ describe('turn_todos: list_todo', () => {
     )
   })
 
-  it('[TT4] lists the open ones by default, each with its 0-based place as priority', async () => {
+  it('lists the open ones by default, each with its 0-based place as priority', async () => {
     expect(await list()).toEqual({
       items: [
         row(1, 'a', { context: 'here', completionCriteria: 'seen', agentType: 'scout', ...current }),
@@ -144,12 +144,12 @@ describe('turn_todos: list_todo', () => {
     })
   })
 
-  it('[TT4] says who sets the status that none of its tools can set', () => {
+  it('says who sets the status that none of its tools can set', () => {
     const list = turnTodos.tools.find(({ name }) => name === 'list_todo')
     expect(list?.description).toMatch(/blocked/i)
   })
 
-  it('[TT4] lists those of a status, or all; the summary is always of all', async () => {
+  it('lists those of a status, or all; the summary is always of all', async () => {
     await complete({ todoId: uuid(1), outcome: 'saw' })
     await complete({ todoId: uuid(3), outcome: 'no need', status: 'cancelled' })
     await desk.person({ task: 4, fields: { status: 'blocked' } })
@@ -179,7 +179,7 @@ describe('turn_todos: list_todo', () => {
     })
   })
 
-  it('[TT5] another turn sees nothing of it', async () => {
+  it('another turn sees nothing of it', async () => {
     expect(await desk.in('t2').call('list_todo', { status: 'all' })).toEqual({
       items: [],
       summary: { total: 0, pending: 0, inProgress: 0, completed: 0, cancelled: 0, blocked: 0 },
@@ -191,7 +191,7 @@ describe('turn_todos: complete_todo', () => {
   beforeEach(() => create({ title: 'Look' }, { title: 'Leap' }))
   const openOnes = `Open: ${uuid(1)} (Look), ${uuid(2)} (Leap).`
 
-  it('[TT6] completes, or cancels, with the outcome, and says how many remain', async () => {
+  it('completes, or cancels, with the outcome, and says how many remain', async () => {
     expect(await complete({ todoId: uuid(1), outcome: ' saw ' })).toEqual({
       id: uuid(1),
       title: 'Look',
@@ -210,7 +210,7 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
-  it('[TT6][AS9] blocks what was turned down instead of cancelling it, and says so', async () => {
+  it('[AS9] blocks what was turned down instead of cancelling it, and says so', async () => {
     await desk.turnsDown(uuid(1))
     expect(await complete({ todoId: uuid(1), outcome: 'too dark', status: 'cancelled' })).toEqual({
       id: uuid(1),
@@ -222,7 +222,7 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
-  it.each(['completed', 'cancelled'])('[TT6] an empty outcome is refused, also for %s', async status => {
+  it.each(['completed', 'cancelled'])('an empty outcome is refused, also for %s', async status => {
     for (const outcome of ['', ' \n']) {
       const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome, status }))
       expect(answer).toEqual({
@@ -232,7 +232,7 @@ describe('turn_todos: complete_todo', () => {
     }
   })
 
-  it('[TS6][TT7] an id outside the plan is refused with what is open', async () => {
+  it('an id outside the plan is refused with what is open', async () => {
     await desk.in('t2').call('create_todo', { items: [{ title: 'Other' }] })
     for (const todoId of ['nowhere', '1', uuid(4), '__proto__', '\ud83d']) {
       const { answer, events } = await desk.written(() => complete({ todoId, outcome: 'x' }))
@@ -241,7 +241,7 @@ describe('turn_todos: complete_todo', () => {
     }
   })
 
-  it('[TT7] a settled one is refused with what is open', async () => {
+  it('a settled one is refused with what is open', async () => {
     await complete({ todoId: uuid(1), outcome: 'saw' })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'again' }))
     expect(answer).toEqual({ error: `Task ${uuid(1)} is already completed. Open: ${uuid(2)} (Leap).` })
@@ -252,7 +252,7 @@ describe('turn_todos: complete_todo', () => {
     })
   })
 
-  it.each(['completed', 'cancelled'])('[TT7] nor does a blocked one become %s', async status => {
+  it.each(['completed', 'cancelled'])('nor does a blocked one become %s', async status => {
     await desk.person({ task: 1, fields: { status: 'blocked', outcome: 'fog' } })
     await complete({ todoId: uuid(1), outcome: 'saw', status })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'saw', status }))
@@ -273,7 +273,7 @@ describe('turn_todos: complete_todo', () => {
     expect(events).toEqual([])
   })
 
-  it("[TS16] a person's change is told once, in this toolset's words, and then the call is taken", async () => {
+  it("a person's change is told once, in this toolset's words, and then the call is taken", async () => {
     await desk.person({ task: 1, fields: { details: 'the bridge', criteria: 'seen twice' } })
     const { answer, events } = await desk.written(() => complete({ todoId: uuid(1), outcome: 'x' }))
     expect(answer).toEqual({
@@ -309,7 +309,7 @@ describe('turn_todos: review and words', () => {
     })
   })
 
-  it('[TS12] cancelled: the common form', async () => {
+  it('[TS10] cancelled: the common form', async () => {
     open({ review: true })
     expect(await desk.decided(create({ title: 'a' }), { action: 'cancel' })).toEqual({
       confirmed: false,
@@ -318,11 +318,11 @@ describe('turn_todos: review and words', () => {
     })
   })
 
-  it('[TS19] the section says to do the work oneself', () => {
+  it('the section says to do the work oneself', () => {
     expect(promptFor(turnTodos, { isRun: true })).toMatch(/yourself/)
   })
 
-  it('[TS21] the retry repeats the form, lists what exists and says not to create it again', async () => {
+  it('the retry repeats the form, lists what exists and says not to create it again', async () => {
     await create({ title: 'Look' }, { title: 'Leap' })
     expect(retryFor(turnTodos, { state: await desk.state(), turnId: 't1' })).toBe(
       'create_todo takes {"items":[{"title":"…"}]}, an array even for one item. Already in the plan: Look; Leap. Do not create these again.',

@@ -73,7 +73,7 @@ describe('a signature', () => {
 })
 
 describe('settings', () => {
-  it('[WH4] a URL, a secret and the hosts that are named', () => {
+  it('a URL, a secret and the hosts that are named', () => {
     const read = webhookFrom({ url: 'https://hooks.example.com/x', secret: SECRET, hosts: [' Hooks.Internal ', ''] })
     expect(read).toMatchObject({ key: Buffer.from(SECRET), hosts: new Set(['hooks.internal']) })
     const given = Buffer.alloc(32, 7).toString('base64')
@@ -90,7 +90,7 @@ describe('settings', () => {
     ['http://a.example', SECRET, '--webhook-hosts a.example'],
     ['http://[::1]:80/', SECRET, '--webhook-hosts ::1'],
     ['https://a.example', 'short', 'RUNSHEET_WEBHOOK_SECRET'],
-  ])('[WH4] %s is refused in words', (url, secret, words) => {
+  ])('%s is refused in words', (url, secret, words) => {
     expect(webhookFrom({ url, secret })).toContain(words)
   })
 })

@@ -39,7 +39,7 @@ async function audit(...args: readonly string[]): Promise<{ code: number | null;
 }
 
 describe('runsheet audit', () => {
-  it('[AD7] prints one line for each decision, oldest first: when, where, what, who and from where', async () => {
+  it('[AD1] prints one line for each decision, oldest first: when, where, what, who and from where', async () => {
     const { code, lines } = await audit()
     expect(code).toBe(0)
     expect(lines.map(line => line.split('  ').slice(1).join('  '))).toEqual([
@@ -57,7 +57,7 @@ describe('runsheet audit', () => {
     expect(lines.every(line => /^\d{4}-\d\d-\d\dT\S+Z {2}/.test(line))).toBe(true)
   })
 
-  it('[AD7] --session reads one conversation, --json prints JSON lines', async () => {
+  it('[AD1] --session reads one conversation, --json prints JSON lines', async () => {
     const { lines } = await audit('--session', 'old', '--json')
     expect(lines.map(line => JSON.parse(line) as unknown)).toMatchObject([
       { session_id: 'old', seq: 1, type: 'policy_set', origin: null },
@@ -71,7 +71,7 @@ describe('runsheet audit', () => {
     })
   })
 
-  it('[AD7] a conversation or folder that does not exist is one line on stderr', async () => {
+  it('[AD1] a conversation or folder that does not exist is one line on stderr', async () => {
     expect(await audit('--session', 'none')).toEqual({
       code: 1,
       lines: [],

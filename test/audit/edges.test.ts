@@ -35,7 +35,7 @@ async function proposed({ agent, person }: TestServer): Promise<string> {
 }
 
 describe.each(['memory', 'sqlite', 'json', 'postgres'] as const)('over HTTP, stored in %s', store => {
-  it("[AD3] [AD8] the agent's and the person's tokens are told apart, in the log, the stream and after a reload", async () => {
+  it("the agent's and the person's tokens are told apart, in the log, the stream and after a reload", async () => {
     const at = await started({ store })
     const review = await proposed(at)
     await at.person.decide(review, { action: 'confirm', tasks: [{ draft_index: 0 }] })
@@ -66,7 +66,7 @@ describe.each(['memory', 'sqlite', 'json', 'postgres'] as const)('over HTTP, sto
 })
 
 describe('over HTTP', () => {
-  it('[AD3] a page that signed in with a code is told apart from other clients of the person', async () => {
+  it('a page that signed in with a code is told apart from other clients of the person', async () => {
     const at = await started()
     const { token } = await at.person.login(at.server.loginCode())
     const page = createClient({ url: at.url, token })
@@ -122,7 +122,7 @@ describe('over HTTP', () => {
     ])
   })
 
-  it('[AD2] the address of another machine is that of the connection, whatever its headers say', () => {
+  it('[AD1] the address of another machine is that of the connection, whatever its headers say', () => {
     const request = new Request('http://runsheet.example/', { headers: { 'x-forwarded-for': '10.9.9.9' } })
     const from = (address: string) =>
       requestOrigin(
@@ -142,7 +142,7 @@ describe('over HTTP', () => {
 })
 
 describe('behind createHandler', () => {
-  it('[AD3] the name that authenticate returns is the credential; without one there is none', async () => {
+  it('the name that authenticate returns is the credential; without one there is none', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore() })
     const handler = createHandler({
       runsheet,
@@ -175,7 +175,7 @@ describe('behind createHandler', () => {
 })
 
 describe('inside', () => {
-  it("[AD5] what a program does with the library is the program's, onReview included", async () => {
+  it("what a program does with the library is the program's, onReview included", async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), onReview: () => ({ action: 'cancel' }) })
     onTestFinished(() => runsheet.close())
     const turn = runsheet.conversation('c').turn('t')
@@ -190,7 +190,7 @@ describe('inside', () => {
     ])
   })
 
-  it('[AD5] a turn of ours writes without a review as a turn; the person who started it is in the same log', async () => {
+  it('a turn of ours writes without a review as a turn; the person who started it is in the same log', async () => {
     const turns = await startTurns({
       answers: [{ calls: [{ tool: 'plan', args: PLAN }] }, 'Done.'],
       host: { review: false, assessor: false, gate: false },
@@ -204,7 +204,7 @@ describe('inside', () => {
     ])
   })
 
-  it("[AD5] a review that expires is the system's; reopening it is the person's", async () => {
+  it("a review that expires is the system's; reopening it is the person's", async () => {
     const at = await started({ host: { review_timeout_ms: 100 } })
     const review = await proposed(at)
     await expect.poll(async () => (await at.person.review(review)).review.status).toBe('expired')
@@ -216,7 +216,7 @@ describe('inside', () => {
     ])
   })
 
-  it("[AD5] what another program writes into a task file is the file's", async () => {
+  it("what another program writes into a task file is the file's", async () => {
     const data = scratchFolder()
     const door = openDoor({ store: await openFileStore({ data }) })
     onTestFinished(async () => {

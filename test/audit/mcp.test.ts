@@ -31,7 +31,7 @@ const WAYS: readonly (readonly [string, Omit<HostOptions, 'era'>, string])[] = [
 ]
 
 it.each((['2025', '2026'] as const).flatMap(era => WAYS.map(([way, options, edge]) => ({ era, way, options, edge }))))(
-  "[AD4] over HTTP, $era: the call is the agent's, the answer to $way the person's",
+  "over HTTP, $era: the call is the agent's, the answer to $way the person's",
   async ({ era, options, edge }) => {
     const server = await startMcpServer({ waitLimits: { panelMs: 50 } })
     onTestFinished(server.close)
@@ -49,7 +49,7 @@ it.each((['2025', '2026'] as const).flatMap(era => WAYS.map(([way, options, edge
   },
 )
 
-it.each(['2025', '2026'] as const)("[AD4] over HTTP, %s: an agent's token is recorded as such", async era => {
+it.each(['2025', '2026'] as const)("over HTTP, %s: an agent's token is recorded as such", async era => {
   const server = await startMcpServer({ host: { review: false } })
   onTestFinished(server.close)
   const host = await overHttp(server, hostOf({ era }), { as: 'agent', headers: { 'runsheet-session': 'c' } })
@@ -65,7 +65,7 @@ it.each(['2025', '2026'] as const)("[AD4] over HTTP, %s: an agent's token is rec
 })
 
 it.each(['2025', '2026'] as const)(
-  "[AD4] over stdio, %s: a form's answer is the person's, without a credential",
+  "over stdio, %s: a form's answer is the person's, without a credential",
   async era => {
     const data = scratchFolder()
     // Otherwise `mcp` starts a server that outlives the test.

@@ -28,7 +28,7 @@ const linkTo = ({ url, server }: Pick<TestTurns, 'url' | 'server'>, query = ''):
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
 describe('signing in', () => {
-  it('[CH12] without a link, or with a used one, the page says how to get a link, and continues once one is opened', async () => {
+  it('without a link, or with a used one, the page says how to get a link, and continues once one is opened', async () => {
     const turns = await start()
     const used = linkTo(turns)
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
@@ -53,7 +53,7 @@ describe('signing in', () => {
     await turns.close()
   })
 
-  it('[CH12] an invalid token is deleted, and the page says so', async () => {
+  it('an invalid token is deleted, and the page says so', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, turns.url, { expected: /401/ })
     await page.evaluate(() => localStorage.setItem('runsheet.token', 'of-yesterday'))
@@ -67,7 +67,7 @@ describe('signing in', () => {
 })
 
 describe('connections', () => {
-  it('[CH14] while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
+  it('while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
     const { url, server, door, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -108,7 +108,7 @@ describe('connections', () => {
     await close()
   })
 
-  it('[CH25] with a broken task file the chat is shown; a change of the list names the file, and goes through once it is repaired', async () => {
+  it('with a broken task file the chat is shown; a change of the list names the file, and goes through once it is repaired', async () => {
     const data = scratchFolder()
     const door = openDoor({ store: await openFileStore({ data }) })
     const { url, server, agent, close } = await startServer({ page: builtPage(), door })
@@ -136,7 +136,7 @@ describe('connections', () => {
     rmSync(data, { recursive: true })
   })
 
-  it('[CH15] on a slow connection the page says that it is loading, and works', async () => {
+  it('on a slow connection the page says that it is loading, and works', async () => {
     const turns = await start({ answers: () => 'Well.' })
     await turns.chat({ message: 'Hello' })
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'))
@@ -160,7 +160,7 @@ describe('connections', () => {
     await turns.close()
   })
 
-  it('[CH16] ten windows on ten conversations show the state and its changes within seconds', async () => {
+  it('ten windows on ten conversations show the state and its changes within seconds', async () => {
     const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
@@ -250,7 +250,7 @@ describe('language, theme and hostile input', () => {
     await turns.close()
   })
 
-  it('[CH20] the theme follows the system, can be switched, and is remembered', async () => {
+  it('the theme follows the system, can be switched, and is remembered', async () => {
     const turns = await start()
     const { page, context, problems } = await visit(browser, linkTo(turns), { colorScheme: 'dark' })
     await page.getByRole('heading', { name: /then watch it get done$/ }).waitFor()

@@ -109,7 +109,7 @@ const SIGNED_IN = (page: Page): Promise<void> => page.getByRole('link', { name: 
 const icon = (page: Page): Promise<string | null> => page.locator('link[rel=icon]').getAttribute('href')
 
 describe('a review that waits anywhere', () => {
-  it('[CY1] is counted in the title of every window, in its icon and in the list, until it is decided', async () => {
+  it('is counted in the title of every window, in its icon and in the list, until it is decided', async () => {
     const { link, propose, decide } = await start()
     const { page, context, problems } = await visit(browser, link(), NEW)
     await SIGNED_IN(page)
@@ -130,7 +130,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY1][PA63] does not call any more once this window has rejected it, and does again after Undo', async () => {
+  it('does not call any more once this window has rejected it, and does again after Undo', async () => {
     const { link, propose, person } = await start()
     await propose('c1', 'Collect')
     const { page, context, problems } = await visit(browser, link('?chat=c1'))
@@ -159,7 +159,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY2] the first one offers notifications; the browser is asked by a button, and never before', async () => {
+  it('the first one offers notifications; the browser is asked by a button, and never before', async () => {
     const { link, propose, decide } = await start()
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     context.setDefaultTimeout(20_000)
@@ -193,7 +193,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY2] one click on the offer turns notifications on', async () => {
+  it('one click on the offer turns notifications on', async () => {
     const { link, propose } = await start()
     const context = await browser.newContext({ viewport: { width: 390, height: 740 } })
     context.setDefaultTimeout(20_000)
@@ -210,7 +210,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY3] a denied permission is said at once, and in the settings with what to do', async () => {
+  it('a denied permission is said at once, and in the settings with what to do', async () => {
     const { link, propose } = await start()
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     context.setDefaultTimeout(20_000)
@@ -232,7 +232,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY4] of several hidden windows one notifies, once; a click opens the review, and a decision takes it away', async () => {
+  it('of several hidden windows one notifies, once; a click opens the review, and a decision takes it away', async () => {
     const { link, url, propose, decide } = await start()
     const { page, context, problems } = await visit(browser, link(), NEW)
     await SIGNED_IN(page)
@@ -268,7 +268,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY4] the same window notifies each time, even where the browser remembers nothing', async () => {
+  it('the same window notifies each time, even where the browser remembers nothing', async () => {
     const { link, url, propose } = await start()
     const { page, context } = await visit(browser, link(), NEW)
     await SIGNED_IN(page)
@@ -292,7 +292,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY4] a window that the person looks at makes no notification, and what was seen there is not told later', async () => {
+  it('a window that the person looks at makes no notification, and what was seen there is not told later', async () => {
     const { link, url, propose } = await start()
     const { page, context, problems } = await visit(browser, link(), NEW)
     await SIGNED_IN(page)
@@ -314,7 +314,7 @@ describe('a review that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY5] the sound is off by default, and plays once it is on and the person looks elsewhere', async () => {
+  it('the sound is off by default, and plays once it is on and the person looks elsewhere', async () => {
     const { link, propose } = await start()
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     context.setDefaultTimeout(20_000)
@@ -347,7 +347,7 @@ describe('a review that waits anywhere', () => {
 })
 
 describe('a call of a tool that waits anywhere', () => {
-  it('[CY10] is counted, listed at /reviews, marked in the list and notified like a review, until it is decided', async () => {
+  it('is counted, listed at /reviews, marked in the list and notified like a review, until it is decided', async () => {
     const turns = await asking()
     const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c0'), NEW)
     await SIGNED_IN(page)
@@ -377,7 +377,7 @@ describe('a call of a tool that waits anywhere', () => {
     await context.close()
   })
 
-  it('[CY2][CY10] offers notifications, and its conversation is marked in the list at once', async () => {
+  it('offers notifications, and its conversation is marked in the list at once', async () => {
     const turns = await asking()
     const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
     context.setDefaultTimeout(20_000)
@@ -395,7 +395,7 @@ describe('a call of a tool that waits anywhere', () => {
   })
 
   for (const locale of ['en-US', 'zh-CN']) {
-    it(`[CY11] on a narrow screen the button of the menu has a dot, and says what waits (${locale})`, async () => {
+    it(`on a narrow screen the button of the menu has a dot, and says what waits (${locale})`, async () => {
       const turns = await asking()
       const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c0'), {
         ...NEW,
@@ -445,7 +445,7 @@ async function asking(): Promise<TestTurns> {
 const linkTo = ({ url, server }: TestTurns, path: string): string => `${url.href}${path}#code=${server.loginCode()}`
 
 describe('all that waits', () => {
-  it('[CY6] has a page with the conversation, the agent, the steps, since when and the deadline; it is live', async () => {
+  it('has a page with the conversation, the agent, the steps, since when and the deadline; it is live', async () => {
     const turns = await startTurns({
       page: builtPage(),
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Book a room' }] } }] }],
@@ -488,7 +488,7 @@ describe('all that waits', () => {
     await context.close()
   })
 
-  it('[CY7] two hundred at once are one notification and one list, which says that there are more', async () => {
+  it('two hundred at once are one notification and one list, which says that there are more', async () => {
     const { link, propose, door } = await start()
     for (let made = 0; made < 203; made += 1) await propose(`c${made}`, `Step of ${made}`)
     expect((await door.reviews.waiting('local', undefined, { limit: 200 })).items).toHaveLength(200)
@@ -508,7 +508,7 @@ describe('all that waits', () => {
     await context.close()
   })
 
-  it('[CY8] the page is served at /reviews and at no other path; without a link it says how to get one', async () => {
+  it('the page is served at /reviews and at no other path; without a link it says how to get one', async () => {
     const { url, ask } = await start()
     const status = async (path: string): Promise<number> => (await ask('GET', path, { as: 'nobody' })).status
     expect(await status('/reviews')).toBe(200)
@@ -520,7 +520,7 @@ describe('all that waits', () => {
   })
 
   for (const locale of ['en-US', 'zh-CN']) {
-    it(`[CY9] passes axe, full and empty, in both themes, and scrolls nothing sideways (${locale})`, async () => {
+    it(`passes axe, full and empty, in both themes, and scrolls nothing sideways (${locale})`, async () => {
       const { link, url, propose, decide } = await start()
       await propose('c1', 'Collect the figures of the third quarter from all regions', 'Write', 'Send')
       await propose('c2', 'x'.repeat(200), 'مرحبا')

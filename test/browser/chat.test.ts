@@ -33,7 +33,7 @@ const TWO_STEPS: Answers = [
   'All done.',
 ]
 
-it('[CH2] the sidebar opens, switches and creates conversations; unsent text stays with each', async () => {
+it('the sidebar opens, switches and creates conversations; unsent text stays with each', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const side = page.getByRole('navigation')
@@ -63,7 +63,7 @@ it('[CH2] the sidebar opens, switches and creates conversations; unsent text sta
   await turns.close()
 })
 
-it('[CH2] every conversation can be reached, however many there are', async () => {
+it('every conversation can be reached, however many there are', async () => {
   const turns = await start(() => 'Well.')
   for (let made = 0; made < 205; made += 1) {
     const call = { session_id: `c${made}`, turn_id: 't', arguments: { tasks: [{ title: `Plan ${made}` }] } }
@@ -89,7 +89,7 @@ it('[CH2] every conversation can be reached, however many there are', async () =
   await turns.close()
 })
 
-it('[CH3] Markdown renders while it streams, with HTML as text, without remote images, and with links in a new window', async () => {
+it('Markdown renders while it streams, with HTML as text, without remote images, and with links in a new window', async () => {
   const text = [
     '# Heading',
     'Is List<String> the same as Vec<T>, and what does <br> do?',
@@ -128,7 +128,7 @@ it('[CH3] Markdown renders while it streams, with HTML as text, without remote i
   await turns.close()
 })
 
-it('[PA1][CH6] on a narrow screen all counts of a plan that is not finished show beside Continue', async () => {
+it('on a narrow screen all counts of a plan that is not finished show beside Continue', async () => {
   const titles = ['Collect', 'Print', 'Write', 'Send'].map(title => ({ title }))
   const turns = await start(
     [
@@ -170,7 +170,7 @@ const reading = (wait?: Promise<unknown>): OutsideTool => ({
 const read = (path: string) => ({ calls: [{ tool: 'read_file', args: { path } }] })
 const stepOf = (page: Page, title: string) => messages(page).getByRole('group', { name: title, exact: true })
 
-it('[CH4][CH27] tools are in words under their step, with input and output inside, also after a reload', async () => {
+it('tools are in words under their step, with input and output inside, also after a reload', async () => {
   const [plan, first, second, answer] = TWO_STEPS as [Script, Script, Script, string]
   const turns = await start([plan, read('reports/2026-Q3.csv'), first, second, answer], { outside: [reading()] })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
@@ -198,7 +198,7 @@ it('[CH4][CH27] tools are in words under their step, with input and output insid
   await turns.close()
 })
 
-it('[CH4][CH27] the step that is worked on is open, and folds when it is done; only calls in flight show as running', async () => {
+it('the step that is worked on is open, and folds when it is done; only calls in flight show as running', async () => {
   const held = Promise.withResolvers<void>()
   const last = Promise.withResolvers<void>()
   const [plan, first] = TWO_STEPS as [Script, Script]
@@ -228,7 +228,7 @@ it('[CH4][CH27] the step that is worked on is open, and folds when it is done; o
   await turns.close()
 })
 
-it('[CH26] a decided plan is a card; a person’s decision is not a failure of the tool', async () => {
+it('a decided plan is a card; a person’s decision is not a failure of the tool', async () => {
   const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }
   const turns = await start([plan, plan, 'As you like.', plan, 'I see.'], { host: { review_timeout_ms: null } })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
@@ -267,7 +267,7 @@ it('[CH26] a decided plan is a card; a person’s decision is not a failure of t
   await turns.close()
 })
 
-it('[CH24] while a review waits, Enter in the message box requests changes; text from before only when pressed again', async () => {
+it('while a review waits, Enter in the message box requests changes; text from before only when pressed again', async () => {
   const held = Promise.withResolvers<void>()
   const plan = (...titles: string[]) => ({
     calls: [{ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } }],
@@ -321,7 +321,7 @@ it('[CH24] while a review waits, Enter in the message box requests changes; text
   await turns.close()
 })
 
-it('[PA19][PA56] a reopened plan that is confirmed goes on in a new turn, which is followed', async () => {
+it('a reopened plan that is confirmed goes on in a new turn, which is followed', async () => {
   const plan = { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] }
   const turns = await start(
     [
@@ -382,7 +382,7 @@ it('[PA19][PA56] a reopened plan that is confirmed goes on in a new turn, which 
   await turns.close()
 })
 
-it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
+it('Stop ends the turn, says so, and keeps the messages', async () => {
   const turns = await start([{ text: 'It begins', hangs: true }, 'Second try.'])
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await say(page, 'Something long')
@@ -410,7 +410,7 @@ it('[CH5] Stop ends the turn, says so, and keeps the messages', async () => {
   await turns.close()
 })
 
-it('[CH6][CH31] a failed turn is a card with what to do, and Retry continues its plan', async () => {
+it('a failed turn is a card with what to do, and Retry continues its plan', async () => {
   const turns = await start([
     { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }] } }] },
     { status: 401, body: '{"error":{"message":"no such key"}}' },
@@ -432,7 +432,7 @@ it('[CH6][CH31] a failed turn is a card with what to do, and Retry continues its
   await turns.close()
 })
 
-it('[CH6][CH28][CH29] Retry after blocked steps goes on with those, and leaves finished ones alone; settled steps open', async () => {
+it('Retry after blocked steps goes on with those, and leaves finished ones alone; settled steps open', async () => {
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }, { title: 'Send' }] } }] },
@@ -477,7 +477,7 @@ it('[CH6][CH28][CH29] Retry after blocked steps goes on with those, and leaves f
   await turns.close()
 })
 
-it('[CH6] a step that is blocked again can be retried again: Retry goes by the plan', async () => {
+it('a step that is blocked again can be retried again: Retry goes by the plan', async () => {
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
@@ -514,7 +514,7 @@ it('[CH6] a step that is blocked again can be retried again: Retry goes by the p
   await turns.close()
 })
 
-it('[CH6] a blocked step of a reopened plan can be retried', async () => {
+it('a blocked step of a reopened plan can be retried', async () => {
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Collect' }, { title: 'Write' }] } }] },
@@ -546,7 +546,7 @@ it('[CH6] a blocked step of a reopened plan can be retried', async () => {
   await turns.close()
 })
 
-it('[CH6] a blocked step that cannot be reopened is reported, and Retry tries again', async () => {
+it('a blocked step that cannot be reopened is reported, and Retry tries again', async () => {
   const turns = await start(
     [
       { calls: [{ tool: 'plan', args: { tasks: [{ title: 'Write' }] } }] },
@@ -571,7 +571,7 @@ it('[CH6] a blocked step that cannot be reopened is reported, and Retry tries ag
   await turns.close()
 })
 
-it('[CH7] an answer can be copied as it was written', async () => {
+it('an answer can be copied as it was written', async () => {
   const turns = await start(['**So** it is.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), {
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -585,7 +585,7 @@ it('[CH7] an answer can be copied as it was written', async () => {
   await turns.close()
 })
 
-it('[CH8] the history is by turn; each task has a timeline with a URL', async () => {
+it('the history is by turn; each task has a timeline with a URL', async () => {
   const turns = await start([...(TWO_STEPS as []), 'Hello again.'])
   await turns.chat({ message: 'Two steps' })
   await turns.chat({ message: 'And hello', turn_id: 't2' })
@@ -615,7 +615,7 @@ it('[CH8] the history is by turn; each task has a timeline with a URL', async ()
   await turns.close()
 })
 
-it('[CH8][PA31] a continued plan is under both turns, and its progress is cumulative', async () => {
+it('a continued plan is under both turns, and its progress is cumulative', async () => {
   const held = Promise.withResolvers<void>()
   const turns = await start(
     [
@@ -655,7 +655,7 @@ it('[CH8][PA31] a continued plan is under both turns, and its progress is cumula
   await turns.close()
 })
 
-it('[CH8] a turn that answered with open tasks is not shown as done, and says how many are open', async () => {
+it('a turn that answered with open tasks is not shown as done, and says how many are open', async () => {
   const tasks = [{ title: 'One', status: 'done' }, { title: 'Two' }, { title: 'Three' }, { title: 'Four' }]
   const turns = await start([{ calls: [{ tool: 'add_task', args: { tasks } }] }, 'That is the list.', 'Hello again.'], {
     host: { toolset: 'task_manager', review: false },
@@ -672,7 +672,7 @@ it('[CH8] a turn that answered with open tasks is not shown as done, and says ho
   await turns.close()
 })
 
-it('[CH8] a turn that leaves items for the person says how many, and neither that it is done nor that it is not', async () => {
+it('a turn that leaves items for the person says how many, and neither that it is done nor that it is not', async () => {
   const items = [{ title: 'One', isChecked: true }, { title: 'Two' }, { title: 'Three' }]
   const turns = await start(
     [{ calls: [{ tool: 'add_multiple_checklist_items', args: { items } }] }, 'That is the list.'],
@@ -693,7 +693,7 @@ it('[CH8] a turn that leaves items for the person says how many, and neither tha
   await turns.close()
 })
 
-it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited rate', async () => {
+it('a closed timeline is not fetched; an open one is fetched at a limited rate', async () => {
   const turns = await start(TWO_STEPS)
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   await say(page, 'Two steps')
@@ -722,7 +722,7 @@ it('[CH8] a closed timeline is not fetched; an open one is fetched at a limited 
   await turns.close()
 })
 
-it('[CH8] the history lists turns in the order in which they began', async () => {
+it('the history lists turns in the order in which they began', async () => {
   const turns = await start(() => 'Well.')
   const asked = Array.from({ length: 6 }, (_, count) => `Request ${count + 1}`)
   for (const [count, message] of asked.entries()) await turns.chat({ message, turn_id: `t${9 - count}` })
@@ -735,7 +735,7 @@ it('[CH8] the history lists turns in the order in which they began', async () =>
   await turns.close()
 })
 
-it('[CH9] a search result opens the timeline of the task in its conversation', async () => {
+it('a search result opens the timeline of the task in its conversation', async () => {
   const turns = await start(TWO_STEPS)
   await turns.chat({ message: 'Two steps' })
   const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -757,7 +757,7 @@ it('[CH9] a search result opens the timeline of the task in its conversation', a
   await turns.close()
 })
 
-it('[CH9] a conversation is found by its title, and opens', async () => {
+it('a conversation is found by its title, and opens', async () => {
   const turns = await start(() => 'Well.')
   await turns.chat({ message: 'Plan the Birthday party' })
   await turns.chat({ session_id: 'c2', message: 'Something else' })
@@ -775,7 +775,7 @@ it('[CH9] a conversation is found by its title, and opens', async () => {
   await turns.close()
 })
 
-it('[CH10] examples are one click away; the chosen toolset and model go with the next message', async () => {
+it('examples are one click away; the chosen toolset and model go with the next message', async () => {
   const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), NEW)
   expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('demo')
@@ -794,7 +794,7 @@ it('[CH10] examples are one click away; the chosen toolset and model go with the
   await turns.close()
 })
 
-it('[CH10] on a narrow screen a long model name does not cut off the toolset', async () => {
+it('on a narrow screen a long model name does not cut off the toolset', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const toolset = page.getByRole('button', { name: /^Toolset/ })
@@ -811,7 +811,7 @@ it('[CH10] on a narrow screen a long model name does not cut off the toolset', a
   await turns.close()
 })
 
-it('[CH11] a message shows at once as being sent, and blocks another one', async () => {
+it('a message shows at once as being sent, and blocks another one', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns))
   const held = Promise.withResolvers<void>()
@@ -839,7 +839,7 @@ it('[CH11] a message shows at once as being sent, and blocks another one', async
   await turns.close()
 })
 
-it('[CH11] a message that fails returns to the box with the reason; sent again it is one turn', async () => {
+it('a message that fails returns to the box with the reason; sent again it is one turn', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
   const asked: string[] = []
@@ -864,7 +864,7 @@ it('[CH11] a message that fails returns to the box with the reason; sent again i
   await turns.close()
 })
 
-it('[CH11] a lost answer is no failure once the log has the message', async () => {
+it('a lost answer is no failure once the log has the message', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED/ })
   await page.route('**/messages', async route => {
@@ -884,7 +884,7 @@ it('[CH11] a lost answer is no failure once the log has the message', async () =
   await turns.close()
 })
 
-it('[CH11] retried after a lost answer, before the log shows it, it is one message', async () => {
+it('retried after a lost answer, before the log shows it, it is one message', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns, '?chat=c1'), { expected: /ERR_FAILED|404/ })
   await page.route('**/api/sessions/**', route => route.abort())
@@ -909,7 +909,7 @@ it('[CH11] retried after a lost answer, before the log shows it, it is one messa
   await turns.close()
 })
 
-it('[CH11] a message in flight survives a reload, and leaving before it fails', async () => {
+it('a message in flight survives a reload, and leaving before it fails', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
   const held = Promise.withResolvers<void>()
@@ -952,7 +952,7 @@ it('[CH11] a message in flight survives a reload, and leaving before it fails', 
   await turns.close()
 })
 
-it('[CH11] after a reload, a message that arrived although sending it failed is not in the box', async () => {
+it('after a reload, a message that arrived although sending it failed is not in the box', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
   await page.route('**/api/sessions/**', route => route.abort())
@@ -972,7 +972,7 @@ it('[CH11] after a reload, a message that arrived although sending it failed is 
   await turns.close()
 })
 
-it('[CH11] a message that is sent again the moment it is back in the box is not forgotten', async () => {
+it('a message that is sent again the moment it is back in the box is not forgotten', async () => {
   const turns = await start(() => 'Well.')
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /ERR_FAILED|404/ })
   await page.route('**/messages', () => new Promise(() => {}))
@@ -1084,7 +1084,7 @@ it('[CH17] the keyboard does everything: line breaks, sending, and the sidebar o
   await turns.close()
 })
 
-it('[CH18] nothing scrolls sideways from 360 px up, and the panel is as wide as the message box', async () => {
+it('nothing scrolls sideways from 360 px up, and the panel is as wide as the message box', async () => {
   const long = `x${'yz'.repeat(180)}`
   const turns = await start([
     { text: `\`${long}\``, calls: [{ tool: 'plan', args: { tasks: [{ title: long }, { title: 'Short' }] } }] },

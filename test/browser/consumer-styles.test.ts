@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { openBrowser } from '../support/browser.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-it("[PK12] in a build with Vite's default settings the panels' colours follow color-scheme", async () => {
+it("in a build with Vite's default settings the panels' colours follow color-scheme", async () => {
   const css = await builtStyles()
   expect(css).not.toMatch(/light-dark|lightningcss/)
   const browser = await openBrowser()

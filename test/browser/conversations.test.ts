@@ -74,7 +74,7 @@ const look = (page: Page): Promise<boolean> =>
 const focused = (page: Page): Promise<string | null | undefined> =>
   page.evaluate(() => document.activeElement?.getAttribute('aria-label') ?? document.activeElement?.textContent)
 
-it('[CV1] conversations are grouped by day, pinned ones first, older ones by month, with a mark each where one is due', async () => {
+it('conversations are grouped by day, pinned ones first, older ones by month, with a mark each where one is due', async () => {
   await start((_, count) => (count === 0 ? { status: 400 } : { text: 'Working', hangs: true }))
   const days = 86_400_000
   for (const [id, ago] of [
@@ -123,7 +123,7 @@ it('[CV1] conversations are grouped by day, pinned ones first, older ones by mon
   await row(page, 'It waits').waitFor()
 })
 
-it('[CV1] the day is that of the time zone of the browser', async () => {
+it('the day is that of the time zone of the browser', async () => {
   await start()
   // One minute before midnight UTC is today, or yesterday, in the far east; never older.
   const midnight = new Date().setUTCHours(0, 0, 0, 0)
@@ -136,7 +136,7 @@ it('[CV1] the day is that of the time zone of the browser', async () => {
   expect(east).toBe(dayThere(midnight - 60_000) === dayThere(Date.now()) ? 'Today' : 'Yesterday')
 })
 
-it('[CV2] a conversation is renamed in place: Enter and leaving save, Escape does not; in the header, too', async () => {
+it('a conversation is renamed in place: Enter and leaving save, Escape does not; in the header, too', async () => {
   await start()
   await turns.chat({ message: 'The first one' })
   const page = await open('?chat=c1')
@@ -175,7 +175,7 @@ it('[CV2] a conversation is renamed in place: Enter and leaving save, Escape doe
   await group(page, 'Today').getByRole('link', { name: 'Fourth quarter' }).waitFor()
 })
 
-it('[CV3] archiving can be undone; archiving what is open opens a new chat, and Undo opens it again', async () => {
+it('archiving can be undone; archiving what is open opens a new chat, and Undo opens it again', async () => {
   await start()
   for (const id of ['a', 'b']) await turns.chat({ session_id: id, message: `About ${id}` })
   const page = await open('?chat=a')
@@ -202,7 +202,7 @@ it('[CV3] archiving can be undone; archiving what is open opens a new chat, and 
   await row(other, 'About a').waitFor()
 })
 
-it('[CV4] archived conversations have a list of their own, from which they are opened and brought back', async () => {
+it('archived conversations have a list of their own, from which they are opened and brought back', async () => {
   await start()
   await planned('a', 'Kept')
   for (const id of ['b', 'c']) {
@@ -228,7 +228,7 @@ it('[CV4] archived conversations have a list of their own, from which they are o
   await row(page, 'Old c').waitFor()
 })
 
-it('[CV5] a conversation is saved as a file that is named after it', async () => {
+it('a conversation is saved as a file that is named after it', async () => {
   await start()
   await turns.chat({ message: 'Plan: a/b? "C:\\d" <e>' })
   const page = await open('?chat=c1')
@@ -250,7 +250,7 @@ it('[CV5] a conversation is saved as a file that is named after it', async () =>
   expect(chinese).toBe('准备生日派对的预算.md')
 })
 
-it('[CV6] a change that fails is taken back and said, and can be tried again', async () => {
+it('a change that fails is taken back and said, and can be tried again', async () => {
   await start()
   await turns.chat({ message: 'As it was' })
   const page = await open('?chat=c1', { expected: /ERR_|Failed to load/ })
@@ -277,7 +277,7 @@ it('[CV6] a change that fails is taken back and said, and can be tried again', a
   await page.getByRole('alert').waitFor({ state: 'detached' })
 })
 
-it('[CV6] a list that cannot be loaded says why, and is loaded by Retry', async () => {
+it('a list that cannot be loaded says why, and is loaded by Retry', async () => {
   await start()
   await planned('a', 'There')
   const page = await open('', { expected: /503|404/ })
@@ -293,7 +293,7 @@ it('[CV6] a list that cannot be loaded says why, and is loaded by Retry', async 
   await row(page, 'There').waitFor()
 })
 
-it('[CV7] two windows that rename and archive at once end with the same list', async () => {
+it('two windows that rename and archive at once end with the same list', async () => {
   await start()
   for (const id of ['a', 'b', 'c']) await named(id, `Title ${id}`)
   const [one, two] = [await open('?chat=a'), await open('?chat=a')]
@@ -317,7 +317,7 @@ it('[CV7] two windows that rename and archive at once end with the same list', a
   }
 })
 
-it('[CV8] a thousand conversations: pages are loaded as they are scrolled to, and only what is in sight is laid out', {
+it('a thousand conversations: pages are loaded as they are scrolled to, and only what is in sight is laid out', {
   timeout: 120_000,
 }, async () => {
   await start()
@@ -370,7 +370,7 @@ it('[CV8] a thousand conversations: pages are loaded as they are scrolled to, an
   expect(Math.abs((await scroller.evaluate(each => each.scrollTop)) - before)).toBeLessThan(120)
 })
 
-it('[CV9] titles without a space and in either direction stay in their row, in list, header and search', async () => {
+it('titles without a space and in either direction stay in their row, in list, header and search', async () => {
   await start()
   const long = 'x'.repeat(400)
   const hebrew = 'לאסוף את הנתונים'
@@ -405,7 +405,7 @@ it('[CV9] titles without a space and in either direction stay in their row, in l
 
 const plan = (...titles: string[]) => ({ tool: 'plan', args: { tasks: titles.map(title => ({ title })) } })
 
-it('[CV10] a search finds titles, tasks and messages, marks what matches, and opens each where it is', async () => {
+it('a search finds titles, tasks and messages, marks what matches, and opens each where it is', async () => {
   await start([
     { text: 'I plan it.', calls: [plan('准备生日派对的预算', 'Invite')] },
     { text: 'The figures are in the cellar.', calls: [{ tool: 'update', args: { id: 1, outcome: 'A sum.' } }] },
@@ -463,7 +463,7 @@ it('[CV10] a search finds titles, tasks and messages, marks what matches, and op
   await row(page, 'Guests for the party').waitFor()
 })
 
-it('[CV11] a search says when nothing is found, when it fails, and when the index is behind', async () => {
+it('a search says when nothing is found, when it fails, and when the index is behind', async () => {
   await start()
   await planned('a', 'There')
   const page = await open('', { expected: /503|404/ })
@@ -488,7 +488,7 @@ it('[CV11] a search says when nothing is found, when it fails, and when the inde
   await results.getByText('No results for “%%%”').waitFor()
 })
 
-it('[CV12] Ctrl+K does everything by keyboard: commands, conversations, messages and tasks', async () => {
+it('Ctrl+K does everything by keyboard: commands, conversations, messages and tasks', async () => {
   await start()
   await turns.chat({ session_id: 'a', message: 'About apples' })
   await turns.chat({ session_id: 'b', message: 'About pears' })
@@ -547,7 +547,7 @@ it('[CV12] Ctrl+K does everything by keyboard: commands, conversations, messages
   await page.getByRole('dialog', { name: '命令与搜索' }).waitFor()
 })
 
-it('[CV13] ? shows every shortcut, unless it is typed', async () => {
+it('? shows every shortcut, unless it is typed', async () => {
   await start()
   await planned('a', 'There')
   const page = await open('?chat=a')
@@ -575,7 +575,7 @@ it('[CV13] ? shows every shortcut, unless it is typed', async () => {
   expect(await focused(page)).toContain('There')
 })
 
-it('[CV14] axe finds nothing in list, menus, search, palette and help, at 390 and 1280 px, in both languages', {
+it('axe finds nothing in list, menus, search, palette and help, at 390 and 1280 px, in both languages', {
   timeout: 180_000,
 }, async () => {
   await start()
@@ -643,7 +643,7 @@ it('[CV14] axe finds nothing in list, menus, search, palette and help, at 390 an
   expect(found).toEqual([])
 })
 
-it('[CH34][CV15] on a small screen the list is an overlay: opening a result closes it, and menus and notices stay in sight', async () => {
+it('on a small screen the list is an overlay: opening a result closes it, and menus and notices stay in sight', async () => {
   await start()
   await turns.chat({ session_id: 'a', message: 'About apples' })
   await turns.chat({ session_id: 'b', message: 'About pears' })

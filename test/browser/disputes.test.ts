@@ -48,7 +48,7 @@ async function disputed(): Promise<Bench> {
 const row = (page: Page, title: string) => page.locator('.rs-task', { has: page.getByText(title, { exact: true }) })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 
-it('[DS4][DS5][DS6][DS7] a person sees each dispute in the plan, answers it, and finds it in the history', {
+it('[DS4][DS5] a person sees each dispute in the plan, answers it, and finds it in the history', {
   timeout: 120_000,
 }, async () => {
   const bench = await disputed()

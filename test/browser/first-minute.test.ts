@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-it('[CH1] a newcomer opens the printed link, asks for three steps, edits the plan, confirms it, and watches it finish', async () => {
+it('a newcomer opens the printed link, asks for three steps, edits the plan, confirms it, and watches it finish', async () => {
   const data = scratchFolder()
   const server = runCli(['serve', '--port', '0', '--data', data])
   onTestFinished(async () => {

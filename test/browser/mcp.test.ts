@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe.each(['2025', '2026'] as const)('a host of the %s era', era => {
-  it('[MC36][AD3] the plan opens from the printed link, is edited in the browser, arrives as edited, and is recorded as decided there', async () => {
+  it('the plan opens from the printed link, is edited in the browser, arrives as edited, and is recorded as decided there', async () => {
     const link = Promise.withResolvers<string>()
     const host = await overStdio(
       data,

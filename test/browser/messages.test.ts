@@ -38,7 +38,7 @@ const opacity = (page: Page, selector: string): Promise<string> =>
     .last()
     .evaluate(element => getComputedStyle(element).opacity)
 
-it('[MS8] hovering or focusing a message shows when it was written, and what can be done with it', async () => {
+it('hovering or focusing a message shows when it was written, and what can be done with it', async () => {
   const turns = await start(['Well.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Good morning')
@@ -59,7 +59,7 @@ it('[MS8] hovering or focusing a message shows when it was written, and what can
   await turns.close()
 })
 
-it('[MS8] an edited message is sent as a new one, which the page says; what came before stays', async () => {
+it('an edited message is sent as a new one, which the page says; what came before stays', async () => {
   const turns = await start(['Twelve.', 'Thirteen.', 'Thirteen again.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'How many in March?')
@@ -88,7 +88,7 @@ it('[MS8] an edited message is sent as a new one, which the page says; what came
   await turns.close()
 })
 
-it('[MS8] scrolled up, a button leads to the latest, and says if something new came', async () => {
+it('scrolled up, a button leads to the latest, and says if something new came', async () => {
   const long = Array.from({ length: 80 }, (_, line) => `Line ${line + 1}`).join('\n\n')
   const held = Promise.withResolvers<void>()
   const turns = await start([long, { text: 'Fresh news.', after: held.promise }])
@@ -112,7 +112,7 @@ it('[MS8] scrolled up, a button leads to the latest, and says if something new c
   await turns.close()
 })
 
-it('[MS8] a code block has its language, a copy button and colors, and stays text', async () => {
+it('a code block has its language, a copy button and colors, and stays text', async () => {
   const code = 'const greeting = "<img src=x onerror=alert(1)>" // hello\nreturn 42'
   const turns = await start([
     `Look:\n\n\`\`\`ts\n${code}\n\`\`\`\n\n\`\`\`\nplain\n\`\`\`\n\n\`\`\`nolang\nodd <b>\n\`\`\``,
@@ -139,7 +139,7 @@ it('[MS8] a code block has its language, a copy button and colors, and stays tex
   await turns.close()
 })
 
-it('[MS8] a turn ends with its time, beside Copy also once it is no longer the last, and with its tokens only where the provider said them', async () => {
+it('a turn ends with its time, beside Copy also once it is no longer the last, and with its tokens only where the provider said them', async () => {
   const turns = await start([
     { text: 'Well.', usage: { prompt_tokens: 1_200, completion_tokens: 34 } },
     { text: 'Hm.', usage: null },
@@ -177,7 +177,7 @@ it.each([
   [429, undefined, 'The provider is busy', 'Wait a moment', false],
   [400, TOO_LONG, 'The conversation is too long for this model', 'larger context', true],
   [404, undefined, 'The provider refused the request', 'RUNSHEET_MODEL', true],
-] as const)('[MS9] a model that answers %i is a card with what to do', async (status, body, title, todo, isSetting) => {
+] as const)('a model that answers %i is a card with what to do', async (status, body, title, todo, isSetting) => {
   const refusal = { status, headers: { 'retry-after': '0' }, ...(body === undefined ? {} : { body }) }
   const turns = await start([refusal, refusal, refusal, 'Well.'].slice(status === 429 ? 0 : 2), { retryMs: 1 })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -199,7 +199,7 @@ it.each([
   await turns.close()
 })
 
-it('[MS9] a model that is not there is a card with the URL that was tried', async () => {
+it('a model that is not there is a card with the URL that was tried', async () => {
   const turns = await start([{ cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }], { retryMs: 1 })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Good morning')
@@ -212,7 +212,7 @@ it('[MS9] a model that is not there is a card with the URL that was tried', asyn
   await turns.close()
 })
 
-it('[MS9] a tool server that is gone is a card, until one of its tools answers again', async () => {
+it('a tool server that is gone is a card, until one of its tools answers again', async () => {
   let isDown = true
   const read: OutsideTool = {
     name: 'files__read',
@@ -240,7 +240,7 @@ it('[MS9] a tool server that is gone is a card, until one of its tools answers a
   await turns.close()
 })
 
-it('[MS9] storage that fails is a card with what to do, and the text stays', async () => {
+it('storage that fails is a card with what to do, and the text stays', async () => {
   const turns = await start(['Well.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404|507|503/ })
   await page.route('**/messages', route =>
@@ -259,7 +259,7 @@ it('[MS9] storage that fails is a card with what to do, and the text stays', asy
   await turns.close()
 })
 
-it('[MS10] one banner says that this is the demo model, leads to the settings, and can be hidden for the session', async () => {
+it('one banner says that this is the demo model, leads to the settings, and can be hidden for the session', async () => {
   const turns = await start(undefined, { models: await configuredModels({ model: 'demo' }), host: {} })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   const banner = page.getByRole('complementary').filter({ hasText: 'Demo model' })
@@ -283,7 +283,7 @@ it('[MS10] one banner says that this is the demo model, leads to the settings, a
   await turns.close()
 })
 
-it('[MS11] 500 messages: what is out of sight is not laid out, the newest is in sight, and the first can be reached', async () => {
+it('500 messages: what is out of sight is not laid out, the newest is in sight, and the first can be reached', async () => {
   const turns = await start((_, count) => `Answer **${count}** with \`code\`.\n\n- one\n- two`)
   for (let made = 0; made < 250; made += 1) await turns.chat({ turn_id: `t${made}`, message: `Question ${made}` })
   const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -312,7 +312,7 @@ it('[MS11] 500 messages: what is out of sight is not laid out, the newest is in 
   await turns.close()
 })
 
-it('[MS8][MS9][MS10][CH22] messages, cards and banner pass axe in both languages and schemes, at 390 and 1280 px', async () => {
+it('[CH22] messages, cards and banner pass axe in both languages and schemes, at 390 and 1280 px', async () => {
   const turns = await start([
     'Look:\n\n```ts\nconst a: string = "b" // c\nfunction d() { return 42 }\n```\n\n```diff\n- a\n+ b\n```',
     { status: 401 },

@@ -42,7 +42,7 @@ async function coversText(over: Locator, text: Locator): Promise<boolean> {
   )
 }
 
-it('[PA59] in the plan a title has the width until its row is hovered or focused, and its icons never cover it', async () => {
+it('in the plan a title has the width until its row is hovered or focused, and its icons never cover it', async () => {
   const agent = await open(false)
   await agent.plan('Short', LONG)
   const page = await agent.window()
@@ -66,7 +66,7 @@ it('[PA59] in the plan a title has the width until its row is hovered or focused
   expect(await complaintsOfAxe(page)).toEqual([])
 })
 
-it('[PA59] on a wide touch screen a row of the plan has one button for them', async () => {
+it('on a wide touch screen a row of the plan has one button for them', async () => {
   const agent = await open(false)
   await agent.plan('Short', LONG)
   const page = await agent.window({ hasTouch: true, isMobile: true, viewport: { width: 1024, height: 800 } })
@@ -85,7 +85,7 @@ it('[PA59] on a wide touch screen a row of the plan has one button for them', as
   expect(style).toBe('none')
 })
 
-it('[PA59] in the review the icons show beside a short title, and beside a long one are in the menu only', async () => {
+it('in the review the icons show beside a short title, and beside a long one are in the menu only', async () => {
   const agent = await open(true)
   void agent.plan('Short', LONG).catch(() => {})
   const page = await agent.window()
@@ -112,7 +112,7 @@ it('[PA59] in the review the icons show beside a short title, and beside a long 
   expect(icon.x).toBeGreaterThanOrEqual(after.x + after.width - 1)
 })
 
-it('[PA2] blocked has one colour: in the line of the plan, its row, its icons and the thread', async () => {
+it('blocked has one colour: in the line of the plan, its row, its icons and the thread', async () => {
   const agent = await open(false)
   await agent.plan('A', 'B')
   await agent.update(1, { status: 'blocked', outcome: 'No key.' })
@@ -125,7 +125,7 @@ it('[PA2] blocked has one colour: in the line of the plan, its row, its icons an
   expect(new Set(colours).size).toBe(1)
 })
 
-it('[PA60] an outcome is one line in a closed row and step, and rendered Markdown in an opened one', async () => {
+it('an outcome is one line in a closed row and step, and rendered Markdown in an opened one', async () => {
   const agent = await open(false)
   await agent.plan('Look', 'Leap')
   await agent.update(1, { outcome: 'Found:\n\n- **one** file\n- two tests\n\n```sh\nnpm test\n```' })
@@ -142,7 +142,7 @@ it('[PA60] an outcome is one line in a closed row and step, and rendered Markdow
   }
 })
 
-it('[PA58][CH29] a plan of another agent that a person reopened looks idle until that agent calls, and its end is told', async () => {
+it('a plan of another agent that a person reopened looks idle until that agent calls, and its end is told', async () => {
   const agent = await open(true, { review_timeout_ms: 1_000 })
   await agent.plan('Look', 'Leap')
   const page = await agent.window()
@@ -169,7 +169,7 @@ it('[PA58][CH29] a plan of another agent that a person reopened looks idle until
   expect(await complaintsOfAxe(page)).toEqual([])
 })
 
-it('[PA61] a check that was left unapproved says so on the card, at its step and in its row, until it is approved', async () => {
+it('a check that was left unapproved says so on the card, at its step and in its row, until it is approved', async () => {
   const bench = await Bench.set(true, { page: builtPage })
   await bench.proposes({ title: 'Write', checks: [proposed(NPM_TEST)] }, { title: 'Send' })
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
@@ -198,7 +198,7 @@ it('[PA61] a check that was left unapproved says so on the card, at its step and
   expect(plainMaker.hash(NPM_TEST, PLACE)).toBe((await bench.task()).checks?.[0]?.hash)
 })
 
-it('[PA62][PA63] of two reviews the oldest shows, and how many more follow; rejected, nothing waits any more', async () => {
+it('of two reviews the oldest shows, and how many more follow; rejected, nothing waits any more', async () => {
   const agent = await open(true)
   const ask = (turn_id: string, title: string) =>
     void agent.server.agent

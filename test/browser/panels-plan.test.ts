@@ -39,7 +39,7 @@ describe('with an external agent', () => {
     return page
   }
 
-  it('[PA1][PA44] the summary shows the current task and how many are done, left and blocked; at the end, what came of it', async () => {
+  it('the summary shows the current task and how many are done, left and blocked; at the end, what came of it', async () => {
     const page = await panels.window()
     await page.getByLabel('What do you want done?').waitFor()
     expect(await plan(page).count()).toBe(0)
@@ -74,7 +74,7 @@ describe('with an external agent', () => {
     expect(done.height).toBe(3)
   })
 
-  it('[PA2] the list shows each status, mutes done tasks, and says how done ones got there', async () => {
+  it('the list shows each status, mutes done tasks, and says how done ones got there', async () => {
     const page = await opened('A', 'B', 'C')
     expect(await summary(page).getAttribute('aria-expanded')).toBe('true')
     const long = `Found three. ${'All of them are in the report. '.repeat(20)}`
@@ -110,7 +110,7 @@ describe('with an external agent', () => {
     await rows(page).first().waitFor({ state: 'hidden' })
   })
 
-  it('[PA3] beyond 50 tasks the list keeps open ones visible, counts the rest, and shows all on demand', async () => {
+  it('beyond 50 tasks the list keeps open ones visible, counts the rest, and shows all on demand', async () => {
     const batch = (from: number) => Array.from({ length: 20 }, (_, i) => `Task ${from + i}`)
     await panels.plan(...batch(1))
     await panels.plan(...batch(21))
@@ -131,7 +131,7 @@ describe('with an external agent', () => {
     expect(await plan(page).locator('.rs-more').count()).toBe(0)
   })
 
-  it('[PA5] an added task is scrolled into view, however long the list', async () => {
+  it('an added task is scrolled into view, however long the list', async () => {
     const batch = (from: number, count: number) => Array.from({ length: count }, (_, i) => `Task ${from + i}`)
     for (const [from, count] of [
       [1, 20],
@@ -159,7 +159,7 @@ describe('with an external agent', () => {
     await hasFocus(page.getByLabel('New task'))
   })
 
-  it('[PA4] the current task shows its elapsed time, which stops with the agent', async () => {
+  it('the current task shows its elapsed time, which stops with the agent', async () => {
     const page = await opened('A')
     const clock = plan(page).locator('.rs-elapsed')
     const first = await clock.innerText()
@@ -169,7 +169,7 @@ describe('with an external agent', () => {
     await clock.waitFor({ state: 'detached' })
   })
 
-  it('[PA4] a wrong browser clock does not change the elapsed time', async () => {
+  it('a wrong browser clock does not change the elapsed time', async () => {
     await panels.plan('A')
     for (const minutesAhead of [-7, 7]) {
       const page = await panels.window({ minutesAhead })
@@ -179,7 +179,7 @@ describe('with an external agent', () => {
     }
   })
 
-  it('[PA5] a person adds, edits, completes, cancels and reopens tasks; the agent sees it with its next answer', async () => {
+  it('a person adds, edits, completes, cancels and reopens tasks; the agent sees it with its next answer', async () => {
     const page = await opened('A', 'B', 'C')
     const unseen = plan(page).getByText('not seen by agent yet')
     await page.getByLabel('New task').fill('D')
@@ -211,7 +211,7 @@ describe('with an external agent', () => {
     await says(shown(page), ['A', 'B, shorter', 'C', 'D', 'E'])
   })
 
-  it('[PA5] a window without a stream also knows what the agent has not seen', async () => {
+  it('a window without a stream also knows what the agent has not seen', async () => {
     const page = await opened('A')
     const holder = await panels.window({ in: page.context() })
     await page.goto('about:blank')
@@ -230,7 +230,7 @@ describe('with an external agent', () => {
     }
   })
 
-  it('[PA5] a blocked task can be reopened', async () => {
+  it('a blocked task can be reopened', async () => {
     const page = await opened('A', 'B')
     await panels.update(1, { status: 'blocked', outcome: 'No key.' })
     await says(counts(page), ['0 of 2 done · 1 remaining · 1 blocked'])
@@ -323,7 +323,7 @@ describe('with an external agent', () => {
     expect(await panels.statusOf('A2')).toBe('completed')
   })
 
-  it('[PA5] Escape discards an edited title; leaving the input saves it', async () => {
+  it('Escape discards an edited title; leaving the input saves it', async () => {
     const page = await opened('A', 'B')
     await button(page, 'Rename: A').click()
     await page.keyboard.type('No')
@@ -337,7 +337,7 @@ describe('with an external agent', () => {
     await says(shown(page), ['Yes', 'B'])
   })
 
-  it('[PA6] tasks are reordered by buttons and keys, and the focus stays on the moved task', async () => {
+  it('tasks are reordered by buttons and keys, and the focus stays on the moved task', async () => {
     const page = await opened('A', 'B', 'C')
     await button(page, 'Move down: A').focus()
     await page.keyboard.press('Enter')
@@ -354,7 +354,7 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'A', 'C'])
   })
 
-  it('[PA6] on a slow connection every key press counts, and a double click is no conflict', async () => {
+  it('on a slow connection every key press counts, and a double click is no conflict', async () => {
     const page = await opened('A', 'B', 'C', 'D', 'E')
     await page.route('**/tasks/**', async route => {
       await new Promise(resolve => setTimeout(resolve, 150))
@@ -371,7 +371,7 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['A', 'C', 'D', 'E', 'B'])
   })
 
-  it('[PA6] tasks are reordered by dragging, up and down', async () => {
+  it('tasks are reordered by dragging, up and down', async () => {
     const page = await opened('A', 'B', 'C', 'D')
     const handles = plan(page).locator('.rs-handle')
     await handles.nth(0).dragTo(rows(page).nth(2))
@@ -381,14 +381,14 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'D', 'C', 'A'])
   })
 
-  it('[PA6] a task dropped below the last row becomes the last', async () => {
+  it('a task dropped below the last row becomes the last', async () => {
     const page = await opened('A', 'B', 'C')
     await plan(page).locator('.rs-handle').nth(0).dragTo(plan(page).locator('.rs-add'))
     await says(shown(page), ['B', 'C', 'A'])
     await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['B', 'C', 'A'])
   })
 
-  it('[PA24] a message that fails moves neither the plan nor the message box', async () => {
+  it('a message that fails moves neither the plan nor the message box', async () => {
     await panels.plan('A', 'B')
     for (const width of [390, 1280]) {
       const page = await panels.window({ viewport: { width, height: 844 } })
@@ -408,7 +408,7 @@ describe('with an external agent', () => {
     }
   })
 
-  it('[PA6] tasks are reordered by touch', async () => {
+  it('tasks are reordered by touch', async () => {
     await panels.plan('A', 'B', 'C')
     const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
     await summary(page).click()
@@ -418,7 +418,7 @@ describe('with an external agent', () => {
     await expect.poll(() => panels.titles(), SLOW_BROWSER).toEqual(['C', 'A', 'B'])
   })
 
-  it('[PA7] a failed change shows its error and keeps the typed text', async () => {
+  it('a failed change shows its error and keeps the typed text', async () => {
     const page = await opened('A')
     await page.route('**/tasks**', route => (route.request().method() === 'GET' ? route.continue() : route.abort()))
     await page.getByLabel('New task').fill('B')
@@ -437,7 +437,7 @@ describe('with an external agent', () => {
     await plan(page).getByRole('alert').waitFor({ state: 'detached' })
   })
 
-  it('[PA7] a change succeeds although the agent changed another field meanwhile', async () => {
+  it('a change succeeds although the agent changed another field meanwhile', async () => {
     const page = await opened('A', 'B')
     const held = Promise.withResolvers<void>()
     await page.route('**/tasks/*', async route => {
@@ -458,7 +458,7 @@ describe('with an external agent', () => {
     expect(await plan(page).getByRole('alert').count()).toBe(0)
   })
 
-  it('[PA7] of two people who finish the same task at once, the second sees its new state', async () => {
+  it('of two people who finish the same task at once, the second sees its new state', async () => {
     const page = await opened('A', 'B')
     const held = Promise.withResolvers<void>()
     await page.route('**/tasks/*', async route => {
@@ -473,7 +473,7 @@ describe('with an external agent', () => {
     await button(page, 'Reopen: A').waitFor()
   })
 
-  it('[PA8] progress is announced, without the clock', async () => {
+  it('progress is announced, without the clock', async () => {
     const page = await opened('A', 'B')
     const said = plan(page).locator('p[role=status]').first()
     await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('A: 0 of 2 done, 2 remaining')
@@ -481,7 +481,7 @@ describe('with an external agent', () => {
     await expect.poll(() => said.textContent(), SLOW_BROWSER).toBe('B: 1 of 2 done, 1 remaining')
   })
 
-  it('[PA8] reduced motion is respected', async () => {
+  it('reduced motion is respected', async () => {
     await panels.plan('A')
     const calm = await panels.window({ reducedMotion: 'reduce' })
     const duration = (page: Page): Promise<string> =>
@@ -494,7 +494,7 @@ describe('with an external agent', () => {
     expect(await duration(calm)).toBe('0s')
   })
 
-  it('[PA8] in forced colours the progress bar is visible, and rows have no borders', async () => {
+  it('in forced colours the progress bar is visible, and rows have no borders', async () => {
     await panels.plan('A', 'B')
     await panels.update(1)
     const page = await panels.window({ forcedColors: 'active' })
@@ -512,7 +512,7 @@ describe('with an external agent', () => {
     ).toBe(canvas)
   })
 
-  it('[PA8] on a narrow screen the actions of a row are behind one button', async () => {
+  it('on a narrow screen the actions of a row are behind one button', async () => {
     await panels.plan('A task with a title that is long enough to need more than one line there')
     const page = await panels.window({ viewport: { width: 360, height: 640 } })
     await plan(page).locator('.rs-elapsed').waitFor()
@@ -544,7 +544,7 @@ describe('with a turn on the server', () => {
     )
   }
 
-  it('[PA24] messages and message box stay in place when a review appears, is decided, and the plan follows', async () => {
+  it('messages and message box stay in place when a review appears, is decided, and the plan follows', async () => {
     const gates = { plan: Promise.withResolvers<void>(), end: Promise.withResolvers<void>() }
     let asked = 0
     await start({
@@ -575,7 +575,7 @@ describe('with a turn on the server', () => {
     gates.end.resolve()
   })
 
-  it('[PA4] a step that is taken up again days later goes on from the time that was worked on it', async () => {
+  it('a step that is taken up again days later goes on from the time that was worked on it', async () => {
     const held = Promise.withResolvers<void>()
     let skewMs = -5 * 86_400_000
     await start({
@@ -596,7 +596,7 @@ describe('with a turn on the server', () => {
     await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 
-  it('[PA4] an hour in which the server was down is not counted', async () => {
+  it('an hour in which the server was down is not counted', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const
     let skewMs = -60 * 60_000
     await start({
@@ -622,7 +622,7 @@ describe('with a turn on the server', () => {
     await plan(page).locator('.rs-elapsed').waitFor({ state: 'detached' })
   })
 
-  it('[PA9] the step that is taken up shows at once; a step limit is named, and Continue resumes', async () => {
+  it('the step that is taken up shows at once; a step limit is named, and Continue resumes', async () => {
     const first = Promise.withResolvers<void>()
     const second = Promise.withResolvers<void>()
     const third = Promise.withResolvers<void>()

@@ -55,7 +55,7 @@ describe('the review', () => {
     await page.getByRole('region', { name: 'Review the plan' }).waitFor({ state: 'detached' })
   }
 
-  it('[PA32] proposed checks run only where the person ticks them', async () => {
+  it('[PA11] proposed checks run only where the person ticks them', async () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] }, { title: 'B' })
     const page = await visit()
     await holds(page.getByLabel('Check, 1', { exact: true }), ['npm test'])
@@ -70,7 +70,7 @@ describe('the review', () => {
     ])
   })
 
-  it('[PA33] globs that decide a check are off until the person switches them on', async () => {
+  it('globs that decide a check are off until the person switches them on', async () => {
     const row = { title: 'A', checks: [proposed(NPM_TEST)], scope: ['src/**'], asks_scope: ['test/**', 'package.json'] }
     await bench.proposes(row)
     const page = await visit()
@@ -84,7 +84,7 @@ describe('the review', () => {
     expect((await bench.task()).scope).toEqual(['src/**', 'test/**'])
   })
 
-  it('[PA32] an edited check runs as the person wrote it, once they tick it, and a removed one is gone', async () => {
+  it('[PA11] an edited check runs as the person wrote it, once they tick it, and a removed one is gone', async () => {
     await bench.proposes(
       { title: 'A', checks: [proposed(NPM_TEST), proposed(FILE, 'file')] },
       { title: 'B', checks: [proposed(NPM_TEST)] },
@@ -104,7 +104,7 @@ describe('the review', () => {
     expect((await bench.task(1)).checks).toMatchObject([{ run: ['npm', 'testx'], approved: false }])
   })
 
-  it('[PA33][PA34] a check is added as one line, counts while it is typed, and survives a reload with the approvals', async () => {
+  it('a check is added as one line, counts while it is typed, and survives a reload with the approvals', async () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] }, { title: 'B' })
     const page = await visit()
     await box(page, 'npm test, 1').check()
@@ -132,7 +132,7 @@ describe('the review', () => {
     })
   })
 
-  it('[PA33] the commands of the workspace are offered to pick from', async () => {
+  it('the commands of the workspace are offered to pick from', async () => {
     await bench.offers(['npm test', 'npm run lint'], { title: 'A' })
     const page = await visit()
     await button(page, 'More fields, 1').click()
@@ -148,7 +148,7 @@ describe('the review', () => {
     expect((await bench.task()).checks).toMatchObject([{ run: ['npm', 'run', 'lint'], approved: true }])
   })
 
-  it('[PA33] what the server refuses is said at the row, with the focus on the check', async () => {
+  it('what the server refuses is said at the row, with the focus on the check', async () => {
     await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
     const page = await visit()
     await page.getByLabel('Check, 1', { exact: true }).fill('npm test | tee log')
@@ -163,7 +163,7 @@ describe('the review', () => {
     await page.getByText('The check cannot be empty.').waitFor()
   })
 
-  it('[PA33] without a workspace no check is offered', async () => {
+  it('without a workspace no check is offered', async () => {
     const ref = { tenant: 'local', conversation: 'c1' }
     await bench.server.door.run(ref, {
       type: 'open_turn',
@@ -185,7 +185,7 @@ describe('the review', () => {
     expect(await page.getByLabel('May change, 1').count()).toBe(0)
   })
 
-  it('[PA34] the footer counts what will run, and shows the next check that is not approved', async () => {
+  it('the footer counts what will run, and shows the next check that is not approved', async () => {
     await bench.proposes(
       { title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] },
       { title: 'B', checks: [proposed(FILE, 'file')] },
@@ -267,7 +267,7 @@ describe('the plan', () => {
     expect((await bench.task()).checks).toMatchObject([{ hash: 'of-another-program', approved: true }])
   })
 
-  it('[PA35] a completed task shows its standing in one word, with an icon', async () => {
+  it('a completed task shows its standing in one word, with an icon', async () => {
     await proven()
     const { person } = bench.server
     const byPerson = await person.addTask('c1', { title: 'B' })
@@ -290,7 +290,7 @@ describe('the plan', () => {
     await plan(page).getByText('Confirmed: you settled it.').waitFor()
   })
 
-  it('[PA36] an open row shows each check, its last run and the end of its output as text', async () => {
+  it('an open row shows each check, its last run and the end of its output as text', async () => {
     await red()
     const page = await opened()
     await button(page, '1 check: A').press('Enter')
@@ -313,7 +313,7 @@ describe('the plan', () => {
     expect(await output.innerText()).toBe('all 3 passed')
   })
 
-  it('[PA36] a check that passed at the start says that it only guards', async () => {
+  it('a check that passed at the start says that it only guards', async () => {
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', PASSED)
     const page = await opened()
@@ -325,7 +325,7 @@ describe('the plan', () => {
     await button(page, 'reported: A').waitFor()
   })
 
-  it('[PA36] an unapproved check is approved, edited and removed there, and another is added', async () => {
+  it('an unapproved check is approved, edited and removed there, and another is added', async () => {
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', FAILED)
     const create = [{ title: 'M', id: bench.server.door.newId(), checks: [proposed(FILE, 'file')] }]
@@ -353,7 +353,7 @@ describe('the plan', () => {
     expect((await bench.task(0)).id).toBe(task.id)
   })
 
-  it('[HD1][PA36] a held-out check is added there, and shown with what it is and what it printed', async () => {
+  it('[HD1] a held-out check is added there, and shown with what it is and what it printed', async () => {
     await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', FAILED)
     const page = await opened()
@@ -369,7 +369,7 @@ describe('the plan', () => {
     await section(page).getByText('the secret is out').waitFor()
   })
 
-  it('[PA37] changes outside the scope wait until the person accepts them, protected ones one by one', async () => {
+  it('changes outside the scope wait until the person accepts them, protected ones one by one', async () => {
     await proven({
       changes: [
         { path: 'package.json', is: 'protected', hash: 'g1' },
@@ -392,7 +392,7 @@ describe('the plan', () => {
     expect(await section(page).locator('.rs-file-changes').count()).toBe(0)
   })
 
-  it('[PA38] a claim shows what it waits for: its check, or the person', async () => {
+  it('a claim shows what it waits for: its check, or the person', async () => {
     const task = await red(LOOK)
     const page = await opened()
     await bench.claims(task)
@@ -414,7 +414,7 @@ describe('the plan', () => {
     await expect.poll(async () => (await bench.task()).judged_by, SLOW_BROWSER).toBe('person')
   })
 
-  it('[PA39] the line of a finished plan says how far it can be trusted', async () => {
+  it('the line of a finished plan says how far it can be trusted', async () => {
     await proven()
     const { task } = await bench.server.person.addTask('c1', { title: 'B' })
     const page = await visit({ viewport: { width: 390, height: 800 } })
@@ -431,7 +431,7 @@ describe('the plan', () => {
     await says(plan(page).locator('p[role=status]').first(), ["2 of 2 done: 1 proven, 1 on the agent's word"])
   })
 
-  it('[PA42] an open row lists verdicts with their reasons, and tool calls with their answers', async () => {
+  it('an open row lists verdicts with their reasons, and tool calls with their answers', async () => {
     const task = await red()
     const { agent } = bench.server
     const answer = 'expected <b>200</b>'
@@ -455,7 +455,7 @@ describe('the plan', () => {
     await says(calls.locator('.rs-check-label'), ['Bash curl', 'Read'])
   })
 
-  it('[PA43] the checks of the whole plan are below its tasks, and named in its review', async () => {
+  it('the checks of the whole plan are below its tasks, and named in its review', async () => {
     bench = await Bench.set(true, { page: builtPage, done: [proposed(NPM_TEST, 'done-1')] })
     await bench.proposes({ title: 'A' })
     const page = await visit()
@@ -471,7 +471,7 @@ describe('the plan', () => {
     await own.getByText('expected <b>200</b> to be 302').waitFor()
   })
 
-  it('[PA40] the history tells what was approved, ran, was accepted and ticked', async () => {
+  it('the history tells what was approved, ran, was accepted and ticked', async () => {
     const task = await red(LOOK)
     await bench.claims(task)
     await bench.ran(HASH, 'claim', { ...PASSED, changes: [{ path: 'package.json', is: 'protected', hash: 'g1' }] })
@@ -493,7 +493,7 @@ describe('the plan', () => {
   })
 })
 
-it('[PA41] axe finds nothing to complain about, light or dark, and nothing scrolls sideways', async () => {
+it('axe finds nothing to complain about, light or dark, and nothing scrolls sideways', async () => {
   bench = await Bench.set(true, { page: builtPage })
   const found: string[] = []
   const look = async (page: Page, view: string, width: number): Promise<void> => {

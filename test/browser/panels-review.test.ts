@@ -50,7 +50,7 @@ async function withPolicy(host: PolicyPatch): Promise<void> {
   panels = await Panels.open(browser, host)
 }
 
-it('[PA10][CH39] a conversation of another agent shows its title at once, and what that agent does', async () => {
+it('a conversation of another agent shows its title at once, and what that agent does', async () => {
   // The agent reads its list before it plans.
   await panels.look()
   const page = await panels.window()
@@ -67,7 +67,7 @@ it('[PA10][CH39] a conversation of another agent shows its title at once, and wh
   expect(await page.title()).toBe('Collect · Runsheet')
 })
 
-it('[PA10] the header counts the steps and the time, says what happens then, and gives more of it', async () => {
+it('the header counts the steps and the time, says what happens then, and gives more of it', async () => {
   await withPolicy({ review_timeout_ms: 60_000 })
   const { page } = await openReview('Collect', 'Write')
   await page.getByRole('heading', { name: 'Review the plan · 2 steps' }).waitFor()
@@ -83,7 +83,7 @@ it('[PA10] the header counts the steps and the time, says what happens then, and
   await review(page).getByRole('alert').getByText('The server cannot be reached.').waitFor()
 })
 
-it('[PA10] a review without a deadline counts nothing down, and stays when its last window is closed', async () => {
+it('a review without a deadline counts nothing down, and stays when its last window is closed', async () => {
   const { page } = await openReview('Collect')
   expect(await page.getByRole('timer').count()).toBe(0)
   expect(await review(page).innerText()).not.toMatch(/0:00|NaN|left/)
@@ -95,7 +95,7 @@ it('[PA10] a review without a deadline counts nothing down, and stays when its l
   await holds(titles(back), ['Collect'])
 })
 
-it('[PA10] a wrong browser clock does not change the countdown', async () => {
+it('a wrong browser clock does not change the countdown', async () => {
   await withPolicy({ review_timeout_ms: 120_000 })
   const agentAnswer = panels.plan('Collect')
   for (const minutesAhead of [-7, 7]) {
@@ -144,8 +144,8 @@ it('[PA11] what is confirmed is what is visible: all fields, added, removed and 
   expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key.includes('review')))).toEqual([])
 })
 
-describe('[PA12] rows are reordered', () => {
-  it('[PA12] by keyboard: the focus stays on the row, and its new position is announced', async () => {
+describe('rows are reordered', () => {
+  it('by keyboard: the focus stays on the row, and its new position is announced', async () => {
     const { page, agentAnswer } = await openReview('A', 'B', 'C')
     await title(page, 1).focus()
     await page.keyboard.press('Alt+ArrowDown')
@@ -168,7 +168,7 @@ describe('[PA12] rows are reordered', () => {
     expect(await panels.titles()).toEqual(['B', 'C', 'A'])
   })
 
-  it('[PA12] by dragging, up and down', async () => {
+  it('by dragging, up and down', async () => {
     const { page, agentAnswer } = await openReview('A', 'B', 'C', 'D')
     const handles = review(page).locator('.rs-handle')
     const rows = review(page).locator('.rs-row')
@@ -182,7 +182,7 @@ describe('[PA12] rows are reordered', () => {
   })
 })
 
-it('[PA12] a row dropped below the last one becomes the last', async () => {
+it('a row dropped below the last one becomes the last', async () => {
   const { page } = await openReview('A', 'B', 'C', 'D')
   const handles = review(page).locator('.rs-handle')
   await handles.nth(0).dragTo(review(page).locator('.rs-tools'))
@@ -219,7 +219,7 @@ it('[PA11] a long title is fully visible also without `field-sizing`', async () 
   await context.close()
 })
 
-it('[PA12] in a select, Alt and an arrow key open it and move nothing', async () => {
+it('in a select, Alt and an arrow key open it and move nothing', async () => {
   const { page } = await openReview('A', 'B')
   await button(page, 'More fields, 1').click()
   await page.getByLabel('Priority, 1').focus()
@@ -231,7 +231,7 @@ it('[PA12] in a select, Alt and an arrow key open it and move nothing', async ()
   await holds(titles(page), ['B', 'A'])
 })
 
-it('[PA12] a finger at the edge scrolls the list', async () => {
+it('a finger at the edge scrolls the list', async () => {
   const names = Array.from({ length: 14 }, (_, place) => `Row ${place + 1}`)
   void panels.plan(...names).catch(() => {})
   const page = await panels.window({ viewport: { width: 360, height: 640 }, hasTouch: true, isMobile: true })
@@ -252,7 +252,7 @@ it('[PA12] a finger at the edge scrolls the list', async () => {
   await holds(titles(page), [...names.slice(1), 'Row 1'])
 })
 
-it('[PA12] by touch, also on a narrow screen', async () => {
+it('by touch, also on a narrow screen', async () => {
   const agentAnswer = panels.plan('A', 'B', 'C', 'D')
   const page = await panels.window({ viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true })
   const handles = review(page).locator('.rs-handle')
@@ -268,7 +268,7 @@ it('[PA12] by touch, also on a narrow screen', async () => {
   expect(await panels.titles()).toEqual(['B', 'D', 'C', 'A'])
 })
 
-it('[PA13] selected rows get a priority or tags at once', async () => {
+it('selected rows get a priority or tags at once', async () => {
   const { page, agentAnswer } = await openReview('A', 'B', 'C', 'D')
   await page.getByLabel('Select step 1').check()
   await page.getByLabel('Select step 3').check()
@@ -294,7 +294,7 @@ it('[PA13] selected rows get a priority or tags at once', async () => {
   ])
 })
 
-it('[PA13] all rows are selected and deleted at once, and brought back by one undo', async () => {
+it('all rows are selected and deleted at once, and brought back by one undo', async () => {
   const { page } = await openReview('A', 'B', 'C')
   await choose(page, 'Select all')
   const bar = page.getByRole('group', { name: /selected$/ })
@@ -311,7 +311,7 @@ it('[PA13] all rows are selected and deleted at once, and brought back by one un
   await holds(titles(page), ['A', 'B', 'C'])
 })
 
-it('[PA13] an empty field removes no tags; Enter applies it', async () => {
+it('an empty field removes no tags; Enter applies it', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await button(page, 'More fields, 1').click()
   await page.getByLabel('Tags, separated by commas, 1').fill('old')
@@ -334,7 +334,7 @@ it('[PA13] an empty field removes no tags; Enter applies it', async () => {
   expect((await panels.tasks()).map(({ tags }) => tags)).toEqual([['old'], ['new']])
 })
 
-describe('[PA14] templates', () => {
+describe('templates', () => {
   const dialog = (page: Page) => page.getByRole('dialog', { name: 'Templates' })
   const names = (page: Page) => dialog(page).locator('li button > span')
   const open = (page: Page) => choose(page, 'Templates…')
@@ -345,7 +345,7 @@ describe('[PA14] templates', () => {
     await page.keyboard.press('Enter')
   }
 
-  it('[PA14][PA49] a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
+  it('a template is saved, read before it is inserted, and inserted up to the limit of rows', async () => {
     const { page, agentAnswer } = await openReview({ title: 'Tag', done_when: 'Pushed' }, 'Publish')
     await open(page)
     await dialog(page).getByText('No templates yet.').waitFor()
@@ -388,7 +388,7 @@ describe('[PA14] templates', () => {
     expect(await panels.titles()).toHaveLength(20)
   })
 
-  it('[PA14] a template is replaced only after a confirmation', async () => {
+  it('a template is replaced only after a confirmation', async () => {
     const { page } = await openReview('Tag', 'Publish')
     await open(page)
     await dialog(page).waitFor()
@@ -413,7 +413,7 @@ describe('[PA14] templates', () => {
     expect(await page.getByRole('alertdialog').count()).toBe(0)
   })
 
-  it('[PA14] a template is renamed and deleted, which can be undone', async () => {
+  it('a template is renamed and deleted, which can be undone', async () => {
     await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
     await panels.server.person.saveTemplate('Report', [{ title: 'Write' }])
     const { page } = await openReview('A')
@@ -437,7 +437,7 @@ describe('[PA14] templates', () => {
   })
 })
 
-it('[PA15] Approve is disabled while a title is empty or no row is left, with the reason', async () => {
+it('Approve is disabled while a title is empty or no row is left, with the reason', async () => {
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('  ')
   await page.getByText('Step 2 has no title.').waitFor()
@@ -459,7 +459,7 @@ it('[PA15] Approve is disabled while a title is empty or no row is left, with th
   }
 })
 
-it('[PA16] Escape leaves a text field; elsewhere it asks before it rejects, and returns the focus', async () => {
+it('Escape leaves a text field; elsewhere it asks before it rejects, and returns the focus', async () => {
   const { page } = await openReview('A', 'B')
   const rows = review(page).locator('.rs-row')
   await title(page, 2).focus()
@@ -486,10 +486,10 @@ it('[PA16] Escape leaves a text field; elsewhere it asks before it rejects, and 
   expect(await panels.pending()).toHaveLength(1)
 })
 
-describe('[PA48] a rejection', () => {
+describe('a rejection', () => {
   const card = (page: Page) => review(page).getByText('You rejected this plan.')
 
-  it('[PA48][RE33] waits ten seconds, in which it can be undone with edits and comment as they were', async () => {
+  it('waits ten seconds, in which it can be undone with edits and comment as they were', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await page.clock.install()
     await title(page, 2).fill('B, but better')
@@ -542,7 +542,7 @@ describe('[PA48] a rejection', () => {
     expect(await last).toMatchObject({ reason: 'user_cancelled' })
   })
 
-  it('[PA48] is sent when the page is left, or another conversation is opened', async () => {
+  it('is sent when the page is left, or another conversation is opened', async () => {
     const { page, agentAnswer } = await openReview('A')
     await input(page).fill('No.')
     await reject(page).click()
@@ -557,7 +557,7 @@ describe('[PA48] a rejection', () => {
     expect(await next).toMatchObject({ reason: 'user_cancelled' })
   })
 
-  it('[PA48] survives a reload, also one in which its request is lost, and is not told as if done elsewhere', async () => {
+  it('survives a reload, also one in which its request is lost, and is not told as if done elsewhere', async () => {
     const { page, agentAnswer } = await openReview('A')
     await input(page).fill('No.')
     await reject(page).click()
@@ -576,7 +576,7 @@ describe('[PA48] a rejection', () => {
     expect(await page.getByText(/elsewhere/).count()).toBe(0)
   })
 
-  it('[PA48] is sent before the deadline of the review, which it is not mistaken for', async () => {
+  it('is sent before the deadline of the review, which it is not mistaken for', async () => {
     await withPolicy({ review_timeout_ms: 5_000 })
     const { page, agentAnswer } = await openReview('A')
     await reject(page).click()
@@ -585,7 +585,7 @@ describe('[PA48] a rejection', () => {
     expect(await page.getByText('Time ran out').count()).toBe(0)
   })
 
-  it('[PA48] that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
+  it('that fails to send brings the review back; one that was decided elsewhere meanwhile is over', async () => {
     const { page, agentAnswer } = await openReview('A')
     await page.clock.install()
     await page.route('**/decision', route => route.abort(), { times: 1 })
@@ -604,8 +604,8 @@ describe('[PA48] a rejection', () => {
   })
 })
 
-describe('[PA49] a step', () => {
-  it('[PA49] shows its title, and only the fields that are set, until it is opened', async () => {
+describe('a step', () => {
+  it('shows its title, and only the fields that are set, until it is opened', async () => {
     const { page } = await openReview('A', { title: 'B', done_when: 'It is short' })
     const labels = (row: number) =>
       review(page)
@@ -628,7 +628,7 @@ describe('[PA49] a step', () => {
     expect(weight).toBe('400')
   })
 
-  it('[PA49] Enter makes the next one, Backspace in an empty one removes it', async () => {
+  it('Enter makes the next one, Backspace in an empty one removes it', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await title(page, 1).press('Enter')
     await hasFocus(title(page, 2))
@@ -648,7 +648,7 @@ describe('[PA49] a step', () => {
     expect(await panels.titles()).toEqual(['A', 'A and a half!', 'B'])
   })
 
-  it('[PA49] Enter at the start of a title makes one before it, and in an empty one the next', async () => {
+  it('Enter at the start of a title makes one before it, and in an empty one the next', async () => {
     const { page } = await openReview('A', 'B')
     await title(page, 2).press('Home')
     await page.keyboard.press('Enter')
@@ -659,7 +659,7 @@ describe('[PA49] a step', () => {
     await hasFocus(title(page, 3))
   })
 
-  it('[PA49] a comment on one goes with the decision, and is enough to request changes', async () => {
+  it('a comment on one goes with the decision, and is enough to request changes', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await choose(page, 'Comment on this step', 2)
     await hasFocus(page.getByLabel('Comment on this step, 2').and(page.locator('textarea')))
@@ -674,11 +674,11 @@ describe('[PA49] a step', () => {
   })
 })
 
-describe('[PA50] what differs', () => {
+describe('what differs', () => {
   const marks = (page: Page) => review(page).locator('.rs-row-mark')
   const removed = (page: Page) => review(page).locator('.rs-removed-row')
 
-  it('[PA50] from the proposal is marked and counted, and reset row by row or all at once', async () => {
+  it('from the proposal is marked and counted, and reset row by row or all at once', async () => {
     const { page } = await openReview('A', 'B', 'C')
     await title(page, 1).fill('A 2')
     await page.getByLabel('Select step 2').check()
@@ -722,7 +722,7 @@ describe('[PA50] what differs', () => {
     expect(await removed(page).count()).toBe(0)
   })
 
-  it('[PA50] from the plan that was sent back is shown in the one that answers it', async () => {
+  it('from the plan that was sent back is shown in the one that answers it', async () => {
     const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' }, 'C', 'D')
     const banner = review(page).locator('.rs-revision')
     const lost = review(page).getByText('Restore your earlier edits?')
@@ -762,7 +762,7 @@ describe('[PA50] what differs', () => {
   })
 })
 
-it('[PA51] how many steps are out of sight is said, and they are one click away; the decision stays in sight', async () => {
+it('how many steps are out of sight is said, and they are one click away; the decision stays in sight', async () => {
   void panels.plan(...Array.from({ length: 20 }, (_, place) => `Step ${place + 1}`)).catch(() => {})
   for (const width of [390, 1280]) {
     const page = await panels.window({ viewport: { width, height: 700 } })
@@ -805,7 +805,7 @@ it('[PA51] how many steps are out of sight is said, and they are one click away;
   }
 })
 
-it('[PA49][PA52] titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
+it('titles of 400 characters without a space and right-to-left text stay inside, and read in their direction', async () => {
   const rows = Array.from({ length: 20 }, (_, place) => (place % 2 === 0 ? 'x'.repeat(400) : 'مراجعة الأرقام'))
   void panels.plan(...rows).catch(() => {})
   for (const width of [390, 1920]) {
@@ -824,7 +824,7 @@ it('[PA49][PA52] titles of 400 characters without a space and right-to-left text
   }
 })
 
-it('[PA53] on a touch screen everything to press is at least 44 px high', async () => {
+it('on a touch screen everything to press is at least 44 px high', async () => {
   void panels.plan('A', 'B').catch(() => {})
   const page = await panels.window({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
   await title(page, 1).fill('A 2')
@@ -858,7 +858,7 @@ it('[PA53] on a touch screen everything to press is at least 44 px high', async 
   expect(await low()).toEqual([])
 })
 
-it('[PA54] axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
+it('axe finds nothing to complain about in any state of a review, in both languages, light or dark', async () => {
   await panels.server.person.saveTemplate('Release', [{ title: 'Tag' }])
   await panels.server.person.setPolicy('c', { review_timeout_ms: 120_000 })
   void panels.plan('A', { title: 'B', done_when: 'It is there' }, 'C', 'D').catch(() => {})
@@ -906,7 +906,7 @@ it('[PA54] axe finds nothing to complain about in any state of a review, in both
   expect(found).toEqual([])
 })
 
-it('[PA55] a review whose part of the page fails to load says so, and a reload brings it', async () => {
+it('a review whose part of the page fails to load says so, and a reload brings it', async () => {
   void panels.plan('A').catch(() => {})
   const context = await browser.newContext()
   await context.route('**/pending-review*.js', route => route.abort())
@@ -920,7 +920,7 @@ it('[PA55] a review whose part of the page fails to load says so, and a reload b
   await context.close()
 })
 
-it('[PA29] Request changes needs a comment, and sends the edits with it; nothing is written', async () => {
+it('Request changes needs a comment, and sends the edits with it; nothing is written', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
   await button(page, 'Request changes').click()
@@ -944,7 +944,7 @@ it('[PA29] Request changes needs a comment, and sends the edits with it; nothing
   await review(page).getByText('The agent changed the plan. You asked: Split the second step').waitFor()
 })
 
-it('[PA29] a request for changes that fails can be sent again, with a half-finished row left out', async () => {
+it('a request for changes that fails can be sent again, with a half-finished row left out', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await title(page, 2).fill('')
   await input(page).fill('Not so many')
@@ -1078,7 +1078,7 @@ it('[PA17] closing the last window cancels after the grace period; closing one o
   expect(await titles(back).count()).toBe(0)
 })
 
-it('[PA18] a second window shows the decision of the first, and can close it', async () => {
+it('a second window shows the decision of the first, and can close it', async () => {
   const { page, agentAnswer } = await openReview('A')
   const second = await panels.window()
   await review(second).waitFor()
@@ -1092,7 +1092,7 @@ it('[PA18] a second window shows the decision of the first, and can close it', a
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA18] its own edits stay there to be read and copied, also after a reload', async () => {
+it('its own edits stay there to be read and copied, also after a reload', async () => {
   const { page, agentAnswer } = await openReview('A', 'B')
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   const second = await panels.window({ in: page.context() })
@@ -1142,7 +1142,7 @@ it('[PA17] opening another conversation is not leaving the page; leaving it from
   await expect.poll(async () => (await panels.pending()).length, SLOW_BROWSER).toBe(0)
 })
 
-it('[PA18] a late confirmation shows the decision that came first', async () => {
+it('a late confirmation shows the decision that came first', async () => {
   const { page } = await openReview('A')
   const held = Promise.withResolvers<void>()
   await page.route('**/decision', async route => {
@@ -1161,7 +1161,7 @@ it('[PA18] a late confirmation shows the decision that came first', async () => 
   expect(await panels.titles()).toEqual(['A'])
 })
 
-describe('[PA18] a decision whose answer is lost in a reload is this window’s own', () => {
+describe('a decision whose answer is lost in a reload is this window’s own', () => {
   /** Decides, leaves the page before the request is through, and comes back after it, or another decision, was. */
   async function lose(page: Page, decide: () => Promise<void>, instead?: SentDecision): Promise<void> {
     const held = Promise.withResolvers<Route>()
@@ -1179,7 +1179,7 @@ describe('[PA18] a decision whose answer is lost in a reload is this window’s 
     await page.goto(href)
   }
 
-  it('[PA18] approved with edits and a comment', async () => {
+  it('approved with edits and a comment', async () => {
     const { page, agentAnswer } = await openReview('A', { title: 'B', done_when: 'It is there' })
     await title(page, 1).fill(' My  edit ')
     await button(page, 'More fields, 2').click()
@@ -1192,14 +1192,14 @@ describe('[PA18] a decision whose answer is lost in a reload is this window’s 
     await holds(input(page), [''])
   })
 
-  it('[PA18] but edits that another window overruled were not sent', async () => {
+  it('but edits that another window overruled were not sent', async () => {
     const { page } = await openReview('A')
     await title(page, 1).fill('Mine')
     await lose(page, () => confirm(page).click(), { action: 'confirm', tasks: [{ draft_index: 0 }] })
     await page.getByText('This plan was approved elsewhere. Your edits were not sent.').waitFor()
   })
 
-  it('[PA18][PA28] sent back with edits, which the plan that answers it does not ask to restore', async () => {
+  it('sent back with edits, which the plan that answers it does not ask to restore', async () => {
     const { page, agentAnswer } = await openReview('A', 'B')
     await title(page, 1).fill('My edit')
     await button(page, 'Add step').click()
@@ -1214,7 +1214,7 @@ describe('[PA18] a decision whose answer is lost in a reload is this window’s 
   })
 })
 
-it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, without the agent', async () => {
+it('a timeout is shown; Reopen brings back the plan and the edits, without the agent', async () => {
   await withPolicy({ review_timeout_ms: 4_000 })
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
@@ -1239,7 +1239,7 @@ it('[PA19] a timeout is shown; Reopen brings back the plan and the edits, withou
   await expect.poll(kept, SLOW_BROWSER).toEqual([])
 })
 
-it('[PA19] a plan that was reopened elsewhere is shown, and a failed Reopen says why', async () => {
+it('a plan that was reopened elsewhere is shown, and a failed Reopen says why', async () => {
   await withPolicy({ review_timeout_ms: 1_000 })
   const { page } = await openReview('A')
   await page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.').waitFor()
@@ -1252,7 +1252,7 @@ it('[PA19] a plan that was reopened elsewhere is shown, and a failed Reopen says
   await holds(titles(page), ['A'])
 })
 
-it('[PA19] a plan that a form of an MCP client rejected can be reopened', async () => {
+it('a plan that a form of an MCP client rejected can be reopened', async () => {
   const { page } = await openReview('A')
   const [{ review_id } = { review_id: '' }] = await panels.pending()
   await panels.server.door.reviews.decide('local', review_id, { action: 'cancel' }, 'mcp_form', () => null)
@@ -1261,7 +1261,7 @@ it('[PA19] a plan that a form of an MCP client rejected can be reopened', async 
   await holds(titles(page), ['A'])
 })
 
-it('[PA19] a timeout is shown after a reload, until it is closed; then its card has Reopen', async () => {
+it('a timeout is shown after a reload, until it is closed; then its card has Reopen', async () => {
   await withPolicy({ review_timeout_ms: 1_500 })
   const { page } = await openReview('A')
   const outcome = page.locator('.rs-outcome-panel').getByText('Time ran out. Nothing was started.')
@@ -1283,7 +1283,7 @@ it('[PA19] a timeout is shown after a reload, until it is closed; then its card 
   expect(await button(page, 'Reopen').count()).toBe(0)
 })
 
-it('[PA28] edits of a review that timed out are kept over a reload, and can be restored in the next one', async () => {
+it('edits of a review that timed out are kept over a reload, and can be restored in the next one', async () => {
   await withPolicy({ review_timeout_ms: 5_000 })
   const { page } = await openReview('A', 'B')
   await title(page, 2).fill('B, but better')
@@ -1341,7 +1341,7 @@ it('[PA20] a lost answer is no failure once the log has the decision', async () 
   expect(await panels.titles()).toEqual(['A'])
 })
 
-it('[PA21] a restart of the server keeps the review, its edits and its deadline', async () => {
+it('a restart of the server keeps the review, its edits and its deadline', async () => {
   const { page } = await openReview('A', 'B')
   await title(page, 1).fill('A 2')
   await panels.stopServer()
@@ -1355,7 +1355,7 @@ it('[PA21] a restart of the server keeps the review, its edits and its deadline'
   expect(await panels.titles()).toEqual(['A 2', 'B 2'])
 })
 
-it('[PA21] a reload while the server is down keeps the edits', async () => {
+it('a reload while the server is down keeps the edits', async () => {
   const { page } = await openReview('A')
   await title(page, 1).fill('A 2')
   await panels.stopServer()
@@ -1365,7 +1365,7 @@ it('[PA21] a reload while the server is down keeps the edits', async () => {
   expect(await panels.pending()).toHaveLength(1)
 })
 
-it('[PA22] a refused field is shown at its row and gets the focus', async () => {
+it('a refused field is shown at its row and gets the focus', async () => {
   const { page, agentAnswer } = await openReview('A', 'B', 'C')
   await title(page, 2).fill('x'.repeat(401))
   await confirm(page).click()
@@ -1390,7 +1390,7 @@ it('[PA22] a refused field is shown at its row and gets the focus', async () => 
   expect(await panels.titles()).toEqual(['A', 'B', 'C'])
 })
 
-it('[PA22] rows show the numbers that messages refer to', async () => {
+it('rows show the numbers that messages refer to', async () => {
   const { page } = await openReview('A', 'B', 'C')
   const numbered = review(page).locator('.rs-number')
   await says(numbered, ['1', '2', '3'])
@@ -1408,7 +1408,7 @@ it('[PA22] rows show the numbers that messages refer to', async () => {
   )
 })
 
-it('[PA22] errors of a row are in the language of the page', async () => {
+it('errors of a row are in the language of the page', async () => {
   void panels.plan('A', 'B').catch(() => {})
   const page = await panels.window({ locale: 'zh-CN' })
   const field = page.getByLabel('标题、2', { exact: true })
@@ -1428,8 +1428,8 @@ it('[PA22] errors of a row are in the language of the page', async () => {
   expect(await page.getByRole('region', { name: '审阅计划' }).innerText()).not.toMatch(/[A-Za-z]{4,}/)
 })
 
-describe('[PA23] the focus', () => {
-  it('[PA23] moves to a new review if nothing else has it, and back', async () => {
+describe('the focus', () => {
+  it('moves to a new review if nothing else has it, and back', async () => {
     const { page, agentAnswer } = await openReview('A')
     await hasFocus(review(page))
     await page.getByRole('alert').getByText('A plan with 1 step is waiting for your review.').waitFor()
@@ -1440,14 +1440,14 @@ describe('[PA23] the focus', () => {
     await hasFocus(input(page))
   })
 
-  it('[PA23] moves to the plan if nothing had it before', async () => {
+  it('moves to the plan if nothing had it before', async () => {
     const { page } = await openReview('A')
     await hasFocus(review(page))
     await confirm(page).click()
     await hasFocus(page.getByRole('button', { name: /^Plan: Show the plan/ }))
   })
 
-  it('[PA23] is never taken from an input', async () => {
+  it('is never taken from an input', async () => {
     await panels.server.person.setPolicy('c', { toolset: 'runsheet' })
     const page = await panels.window()
     const box = input(page)
@@ -1461,13 +1461,13 @@ describe('[PA23] the focus', () => {
   })
 })
 
-describe('[PA24] nothing else moves when a panel appears or goes', () => {
+describe('nothing else moves when a panel appears or goes', () => {
   for (const [width, height] of [
     [360, 640],
     [390, 780],
     [1280, 800],
   ] as const) {
-    it(`[PA24] at ${width} px: the input stays, and panel and input are as wide as each other`, async () => {
+    it(`at ${width} px: the input stays, and panel and input are as wide as each other`, async () => {
       await panels.close()
       panels = await Panels.open(browser, { review: false })
       await panels.plan('Z')
@@ -1505,13 +1505,13 @@ describe('[PA24] nothing else moves when a panel appears or goes', () => {
   }
 })
 
-describe('[PA27] in a low window', () => {
+describe('in a low window', () => {
   for (const [width, height] of [
     [844, 390],
     [390, 430],
     [667, 190],
   ] as const) {
-    it(`[PA27] of ${width} by ${height} px the rows have room, a field that is typed in is in sight, and Approve is in reach`, async () => {
+    it(`of ${width} by ${height} px the rows have room, a field that is typed in is in sight, and Approve is in reach`, async () => {
       void panels.plan('A', 'B', 'C', 'D').catch(() => {})
       const page = await panels.window({ viewport: { width, height } })
       await review(page).waitFor()
@@ -1532,7 +1532,7 @@ describe('[PA27] in a low window', () => {
   }
 })
 
-it('[PA25] a review cancelled by closing its page says so, and can be reopened', async () => {
+it('a review cancelled by closing its page says so, and can be reopened', async () => {
   await withPolicy({ panel_grace_ms: 1_000 })
   void panels.plan('A').catch(() => {})
   const page = await panels.window()
@@ -1551,14 +1551,14 @@ it('[PA25] a review cancelled by closing its page says so, and can be reopened',
   await says(review(page).getByRole('button'), ['Reopen', 'Close'])
 })
 
-it('[PA25] stopping the agent says that no tasks were added', async () => {
+it('stopping the agent says that no tasks were added', async () => {
   const { page } = await openReview('A')
   await panels.server.person.stop('c', 't')
   await page.getByText('The agent was stopped before you decided. No tasks were added.').waitFor()
   await says(page.getByRole('region', { name: 'Review the plan' }).getByRole('button'), ['Close'])
 })
 
-it('[CH8] the timeline tells confirmed tasks from those that the person added', async () => {
+it('the timeline tells confirmed tasks from those that the person added', async () => {
   const { page, agentAnswer } = await openReview('Collect')
   await button(page, 'Add step').click()
   await title(page, 2).fill('Archive')
@@ -1571,7 +1571,7 @@ it('[CH8] the timeline tells confirmed tasks from those that the person added', 
   await line('Added: Archive (you)').waitFor()
 })
 
-it('[CH2] a conversation with a pending review is marked in the sidebar until it is decided', async () => {
+it('a conversation with a pending review is marked in the sidebar until it is decided', async () => {
   const { page } = await openReview('Collect')
   const side = page.getByRole('navigation')
   const mark = side.getByRole('link', { name: /^Collect.*Waiting for your review$/ })
@@ -1595,7 +1595,7 @@ it('[CH2] a conversation with a pending review is marked in the sidebar until it
   await plain.waitFor()
 })
 
-it('[PA26] colours set on any element around a panel reach every part of it', async () => {
+it('colours set on any element around a panel reach every part of it', async () => {
   const { page } = await openReview('A')
   await page.locator('.app-panels').evaluate(around => {
     around.style.setProperty('--rs-accent', 'rgb(200, 0, 0)')

@@ -69,7 +69,7 @@ async function fillIn(page: Page, url: string, key: string): Promise<void> {
 }
 
 describe('connecting a model', () => {
-  it('[SP1][SP2] a newcomer opens the settings, connects a model from what they say, and gets its plan', async () => {
+  it('a newcomer opens the settings, connects a model from what they say, and gets its plan', async () => {
     const model = await provider(request =>
       request.tools === undefined
         ? 'OK'
@@ -105,7 +105,7 @@ describe('connecting a model', () => {
     await context.close()
   })
 
-  it('[SP3] a wrong key, a wrong name and a model that cannot be reached are told with what to do, and mended there', async () => {
+  it('a wrong key, a wrong name and a model that cannot be reached are told with what to do, and mended there', async () => {
     const answers = [{ status: 401 }, { status: 404 }, 'OK']
     const model = await provider((_, count) => answers[count] ?? 'OK')
     const { link } = await start()
@@ -134,7 +134,7 @@ describe('connecting a model', () => {
     await context.close()
   })
 
-  it('[SP3] what is missing is asked for in the field, and a value that the server refuses is named', async () => {
+  it('what is missing is asked for in the field, and a value that the server refuses is named', async () => {
     const { link, person } = await start()
     const { page, context, problems } = await visit(browser, link(), { expected: /422/ })
     await dialog(page)
@@ -159,7 +159,7 @@ describe('connecting a model', () => {
 })
 
 describe('keys', () => {
-  it('[SP4] a saved key shows its last four characters, is removed by a button, and is erased with its address, which is said before', async () => {
+  it('a saved key shows its last four characters, is removed by a button, and is erased with its address, which is said before', async () => {
     const { link, person } = await start()
     const { version } = await person.settings()
     await person.changeSettings(version, { model: 'openai:gpt-5', key: KEY })
@@ -185,7 +185,7 @@ describe('keys', () => {
 })
 
 describe('what the person cannot change here', () => {
-  it('[SP5] a setting that an option or a variable fixes is locked, with its name and how to change it', async () => {
+  it('a setting that an option or a variable fixes is locked, with its name and how to change it', async () => {
     const { link } = await start({
       fixed: {
         model: { value: 'openai:gpt-5', source: 'flag', by: '--model' },
@@ -228,7 +228,7 @@ describe('what the person cannot change here', () => {
     await context.close()
   })
 
-  it('[SP6] a change that another window overtook is not made; the page says so and keeps what was typed', async () => {
+  it('a change that another window overtook is not made; the page says so and keeps what was typed', async () => {
     const { link, person } = await start()
     const { page, context, problems } = await visit(browser, link(), { expected: /412|503/ })
     await fillIn(page, 'http://127.0.0.1:9/v1', KEY)
@@ -254,7 +254,7 @@ describe('what the person cannot change here', () => {
     await context.close()
   })
 
-  it('[SP6] settings that cannot be loaded are told, and loaded by Retry', async () => {
+  it('settings that cannot be loaded are told, and loaded by Retry', async () => {
     const { link } = await start()
     const { page, context, problems } = await visit(browser, link('?chat=c1'), { expected: /404|503/ })
     await page.route('**/api/settings', route =>
@@ -270,7 +270,7 @@ describe('what the person cannot change here', () => {
   })
 })
 
-it('[SP1] the settings have a URL, keep the conversation, and close by Back; changes that are not saved are asked about', async () => {
+it('the settings have a URL, keep the conversation, and close by Back; changes that are not saved are asked about', async () => {
   const { link } = await start()
   const { page, context, problems } = await visit(browser, link('?chat=c1&settings=display'), { expected: /404/ })
   await dialog(page).getByRole('tab', { name: 'Appearance', selected: true }).waitFor()
@@ -314,7 +314,7 @@ it('[SP1] the settings have a URL, keep the conversation, and close by Back; cha
   await context.close()
 })
 
-it('[SP7] review, deadline and gate are saved at once, for new conversations, and can be given back', async () => {
+it('review, deadline and gate are saved at once, for new conversations, and can be given back', async () => {
   const { link, person } = await serve()
   const { page, context, problems } = await visit(browser, link.replace('#', '?settings=reviews#'))
   const review = dialog(page).getByRole('switch', { name: /^Review plans/ })
@@ -335,7 +335,7 @@ it('[SP7] review, deadline and gate are saved at once, for new conversations, an
   await context.close()
 })
 
-it('[SP8] language, theme and the plan’s place change at once and stay; the theme follows the system again', async () => {
+it('language, theme and the plan’s place change at once and stay; the theme follows the system again', async () => {
   const { link } = await start()
   const { page, context, problems } = await visit(browser, link('?chat=c1&settings=display'), { expected: /404/ })
   const scheme = () => page.evaluate(() => getComputedStyle(document.documentElement).colorScheme)
@@ -358,7 +358,7 @@ it('[SP8] language, theme and the plan’s place change at once and stay; the th
   await context.close()
 })
 
-it('[SP9] each toolset says in words what it is and what it turns on; one without review says so before anything is sent', async () => {
+it('each toolset says in words what it is and what it turns on; one without review says so before anything is sent', async () => {
   const { link } = await start()
   const { page, context, problems } = await visit(browser, link('?chat=c1'), { expected: /404/ })
   const button = page.getByRole('button', { name: 'Toolset: Reviewed plan' })
@@ -384,7 +384,7 @@ it('[SP9] each toolset says in words what it is and what it turns on; one withou
   await context.close()
 })
 
-it('[SP11] a new conversation says what the settings make true, at once and in every window', async () => {
+it('a new conversation says what the settings make true, at once and in every window', async () => {
   const { link, person } = await serve(['--review', 'off'])
   const { page, context, problems } = await visit(browser, link)
   await page.getByText('The agent plans and starts at once').waitFor()
@@ -409,7 +409,7 @@ it('[SP11] a new conversation says what the settings make true, at once and in e
   await context.close()
 })
 
-it('[SP11] it says what the default toolset does, whoever chose that', async () => {
+it('it says what the default toolset does, whoever chose that', async () => {
   const { link, person } = await serve(['--toolset', 'checklist'])
   const { page, context, problems } = await visit(browser, link)
   await page.getByText('The agent adds it at once').waitFor()
@@ -441,7 +441,7 @@ it('[SP11] it says what the default toolset does, whoever chose that', async () 
   await context.close()
 })
 
-it('[SP11] a changed deadline or review shows in another window, in Chinese too', async () => {
+it('a changed deadline or review shows in another window, in Chinese too', async () => {
   const { link } = await serve()
   const { page, context, problems } = await visit(browser, link)
   await page.getByText('You get a plan to edit before anything runs').waitFor()
@@ -470,7 +470,7 @@ it('[SP11] a changed deadline or review shows in another window, in Chinese too'
 
 describe('every page of the settings', () => {
   for (const locale of ['en-US', 'zh-CN']) {
-    it(`[SP10] passes axe in both themes and scrolls nothing sideways (${locale})`, async () => {
+    it(`passes axe in both themes and scrolls nothing sideways (${locale})`, async () => {
       const { link, person } = await start({
         fixed: { review: { value: true, source: 'flag', by: '--review' } },
       })

@@ -31,7 +31,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('[CH13][AU4] the printed link signs in, leaves no code in the URL, and shows the pending plan', async () => {
+it('[AU1] the printed link signs in, leaves no code in the URL, and shows the pending plan', async () => {
   const { url, server, agent, person, close } = await startServer({ page: pageFrom(built) })
   const call = {
     session_id: 'c',

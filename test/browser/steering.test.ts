@@ -56,7 +56,7 @@ function twoSteps(): { answers: Answers; release: () => void } {
   return { answers: (_, count) => script[count] ?? 'More.', release: () => held.resolve() }
 }
 
-it('[MS1][MS2] what is written while the agent works waits above the box, in order, and can be edited and taken back; it shows in the thread where it was read', async () => {
+it('what is written while the agent works waits above the box, in order, and can be edited and taken back; it shows in the thread where it was read', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -99,7 +99,7 @@ it('[MS1][MS2] what is written while the agent works waits above the box, in ord
   await turns.close()
 })
 
-it('[MS3] if the turn ends first, what waits starts the next one', async () => {
+it('if the turn ends first, what waits starts the next one', async () => {
   const held = Promise.withResolvers<void>()
   const turns = await start([{ text: 'Well.', after: held.promise }, 'Yes, there too.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -115,7 +115,7 @@ it('[MS3] if the turn ends first, what waits starts the next one', async () => {
   await turns.close()
 })
 
-it('[MS4] “Send now” stops the agent, and starts with what waits; after Stop it waits until it is sent', async () => {
+it('“Send now” stops the agent, and starts with what waits; after Stop it waits until it is sent', async () => {
   const turns = await start([{ text: 'One', hangs: true }, { text: 'Two', hangs: true }, 'At last.'])
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
   await say(page, 'Count')
@@ -135,7 +135,7 @@ it('[MS4] “Send now” stops the agent, and starts with what waits; after Stop
   await turns.close()
 })
 
-it('[MS5] a reload and other windows show what waits; an edit that comes too late is kept', async () => {
+it('a reload and other windows show what waits; an edit that comes too late is kept', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404|409|412/ })
@@ -172,7 +172,7 @@ it('[MS5] a reload and other windows show what waits; an edit that comes too lat
   await turns.close()
 })
 
-it('[MS5] a message that fails to be queued is back in the box; sent again, or if only the answer was lost, it is one message', async () => {
+it('a message that fails to be queued is back in the box; sent again, or if only the answer was lost, it is one message', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -225,7 +225,7 @@ it('[MS5] a message that fails to be queued is back in the box; sent again, or i
   await turns.close()
 })
 
-it('[MS6] while a review waits the box is the review’s, and what waits is read after the decision', async () => {
+it('while a review waits the box is the review’s, and what waits is read after the decision', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers, { host: { gate: false, assessor: false } })
   const { page, context, problems } = await visit(browser, linkTo(turns), NEW)
@@ -244,7 +244,7 @@ it('[MS6] while a review waits the box is the review’s, and what waits is read
   await turns.close()
 })
 
-it('[MS7] an agent elsewhere cannot be written to: the page says who gets the message, and what that agent does meanwhile', async () => {
+it('an agent elsewhere cannot be written to: the page says who gets the message, and what that agent does meanwhile', async () => {
   const turns = await start(() => 'Well.')
   await turns.agent.call('runsheet', 'plan', {
     session_id: 'c1',
@@ -265,7 +265,7 @@ it('[MS7] an agent elsewhere cannot be written to: the page says who gets the me
   await turns.close()
 })
 
-it('[MS1][CH22] the queue passes axe in both languages and schemes, at 390 and 1280 px', async () => {
+it('[CH22] the queue passes axe in both languages and schemes, at 390 and 1280 px', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
   const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })

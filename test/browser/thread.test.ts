@@ -38,7 +38,7 @@ const edited: Decide = () => ({
   ],
 })
 
-it('[CH26][CH29][CH22] a plan is a card with its changes, and the end says what came of it, in both languages', async () => {
+it('[CH22] a plan is a card with its changes, and the end says what came of it, in both languages', async () => {
   const turns = await start(
     [
       plan('Collect', 'Write', 'Send'),
@@ -77,7 +77,7 @@ it('[CH26][CH29][CH22] a plan is a card with its changes, and the end says what 
   await turns.close()
 })
 
-it('[CH28][CH30][PA45] a judge’s no shows at its step and in the plan, with Accept anyway and Reopen; follow-ups are one line', async () => {
+it('a judge’s no shows at its step and in the plan, with Accept anyway and Reopen; follow-ups are one line', async () => {
   const turns = await start(
     [
       plan('Collect', 'Write'),
@@ -122,7 +122,7 @@ it('[CH28][CH30][PA45] a judge’s no shows at its step and in the plan, with Ac
   await turns.close()
 })
 
-it('[CH38] a part of the page that could not be loaded is, once the server answers again', async () => {
+it('a part of the page that could not be loaded is, once the server answers again', async () => {
   const turns = await start(['**Well.**'])
   await turns.chat({ message: 'Hello' })
   const { page, context, problems } = await visit(browser, turns.url, { expected: /ERR_FAILED/ })
@@ -140,7 +140,7 @@ it('[CH38] a part of the page that could not be loaded is, once the server answe
   await turns.close()
 })
 
-it('[CH29] the end counts over all turns of a plan', async () => {
+it('the end counts over all turns of a plan', async () => {
   const turns = await start([
     plan('One', 'Two', 'Three'),
     update(1, 'a'),
@@ -172,7 +172,7 @@ it('[CH29] the end counts over all turns of a plan', async () => {
   await turns.close()
 })
 
-it('[CH31] a model that cannot be reached says which URL was tried, and what to set', async () => {
+it('a model that cannot be reached says which URL was tried, and what to set', async () => {
   const turns = await start([{ cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }, { cutAfter: 0 }])
   await turns.chat({ message: 'Hello' })
   const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -185,7 +185,7 @@ it('[CH31] a model that cannot be reached says which URL was tried, and what to 
   await turns.close()
 })
 
-it('[CH32][CH37] on a wide screen the plan can be moved beside the thread, which is remembered', async () => {
+it('on a wide screen the plan can be moved beside the thread, which is remembered', async () => {
   const turns = await start([plan('Collect', 'Write'), { text: 'Working on it', hangs: true }])
   const reader = await turns.open({ message: 'A report' })
   await reader.reached('step_finished')
@@ -234,7 +234,7 @@ it('[CH32][CH37] on a wide screen the plan can be moved beside the thread, which
   await turns.close()
 })
 
-it('[CH33] only what runs moves, and nothing with reduced motion', async () => {
+it('only what runs moves, and nothing with reduced motion', async () => {
   const turns = await start([plan('Collect', 'Write'), { text: '', hangs: true }])
   const reader = await turns.open({ message: 'A report' })
   await reader.reached('tool_answered')
@@ -271,7 +271,7 @@ const reading: OutsideTool = {
   call: async () => 'content',
 }
 
-it('[CH26][CH22] a long card says how many rows are out of sight, and shows them', async () => {
+it('[CH22] a long card says how many rows are out of sight, and shows them', async () => {
   const titles = Array.from({ length: 20 }, (_, place) => `Step ${place + 1}`)
   const turns = await start([plan(...titles), 'It is planned.'], { host: { assessor: false, gate: false } })
   await turns.chat({ message: 'Go' }, ({ draft_tasks }) => ({
@@ -293,7 +293,7 @@ it('[CH26][CH22] a long card says how many rows are out of sight, and shows them
   await turns.close()
 })
 
-it('[CH26][CH34][CH35][CH36] on a touch screen: 44 px targets; titles without a space, either direction, and a very long answer', async () => {
+it('on a touch screen: 44 px targets; titles without a space, either direction, and a very long answer', async () => {
   const long = 'x'.repeat(400)
   const hebrew = 'לאסוף את הנתונים'
   const answer = `זה מוכן.\n\n${'word '.repeat(180_000)}the end`

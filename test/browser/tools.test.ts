@@ -24,7 +24,7 @@ const run = promisify(execFile)
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Tools' })
 const box = (page: Page) => page.locator('#message')
 
-it('[TO14] a new user gives the agent a folder from what the page says alone, and allows what it writes there', {
+it('a new user gives the agent a folder from what the page says alone, and allows what it writes there', {
   timeout: 120_000,
 }, async () => {
   const [data, config, folder] = [scratchFolder(), scratchFolder(), join(scratchFolder(), 'my notes')]
@@ -118,7 +118,7 @@ const CALL = {
 }
 
 describe('the card of a call that waits', () => {
-  it('[TO13] shows what is passed; Deny tells the agent, and the thread says so; another window follows', async () => {
+  it('shows what is passed; Deny tells the agent, and the thread says so; another window follows', async () => {
     const turns = await start({ answers: [CALL, 'Then not.'] })
     void turns.open()
     const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -139,7 +139,7 @@ describe('the card of a call that waits', () => {
     await context.close()
   })
 
-  it('[TO17] after a stop the thread says that the call was not allowed', async () => {
+  it('after a stop the thread says that the call was not allowed', async () => {
     const turns = await start({ answers: [CALL] })
     void turns.open()
     const { page, context, problems } = await visit(browser, linkTo(turns))
@@ -154,7 +154,7 @@ describe('the card of a call that waits', () => {
     await context.close()
   })
 
-  it('[TO17] a call that was stopped while it ran says that its outcome is unknown, in both languages', async () => {
+  it('a call that was stopped while it ran says that its outcome is unknown, in both languages', async () => {
     const turns = await start({
       answers: [CALL],
       outside: [guarded('write', { call: () => new Promise(() => {}) })],
@@ -181,7 +181,7 @@ describe('the card of a call that waits', () => {
     await context.close()
   })
 
-  it('[TO4][TO13] says why it asks again; it is there after a reload; both languages', async () => {
+  it('[TO4] says why it asks again; it is there after a reload; both languages', async () => {
     const turns = await start({
       answers: [CALL, 'Kept.'],
       rules: () => ({ files: { write: { rule: 'always', fingerprint: 'older.b' } } }),
@@ -228,7 +228,7 @@ const MANY = {
 }
 
 describe('the tools', () => {
-  it('[TO14] show servers and tools with their state; a rule is one click, or one key', async () => {
+  it('show servers and tools with their state; a rule is one click, or one key', async () => {
     const turns = await start({ tools: toolsPart(MANY) })
     const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404/ })
     await page.getByRole('button', { name: /100 of 202 tools · 1 server failed · connecting/ }).click()
@@ -257,7 +257,7 @@ describe('the tools', () => {
     await context.close()
   })
 
-  it('[TO14] have a URL, close by Back, and keep Close in sight below many tools', async () => {
+  it('have a URL, close by Back, and keep Close in sight below many tools', async () => {
     const turns = await start({ tools: toolsPart(MANY) })
     const { page, context, problems } = await visit(browser, linkTo(turns), { expected: /404/ })
     await page.getByRole('button', { name: /100 of 202 tools/ }).click()
@@ -286,7 +286,7 @@ describe('the tools', () => {
     await context.close()
   })
 
-  it('[CH34][TO14] on a touch screen everything to press in them is at least 44 px high', async () => {
+  it('on a touch screen everything to press in them is at least 44 px high', async () => {
     const turns = await start({ tools: toolsPart(MANY) })
     const screen = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, expected: /404/ }
     const { page, context, problems } = await visit(browser, linkTo(turns), screen)
@@ -305,7 +305,7 @@ describe('the tools', () => {
     await context.close()
   })
 
-  it('[CH18][CH22][TO14] axe finds nothing, in both themes, and nothing scrolls sideways at 360 px', {
+  it('[CH22] axe finds nothing, in both themes, and nothing scrolls sideways at 360 px', {
     timeout: 120_000,
   }, async () => {
     const turns = await start({ tools: toolsPart(MANY), answers: [CALL, 'Kept.'] })

@@ -31,40 +31,35 @@ const pageOf = (host: string): string => readFileSync(`${docs}hosts/${host}.md`,
 const overview = readFileSync(`${docs}mcp.md`, 'utf8')
 
 describe('the setup pages', () => {
-  it('[MC37] there is one for each host, and the overview names it', () => {
+  it('there is one for each host, and the overview names it', () => {
     expect(readdirSync(`${docs}hosts`).sort()).toEqual(Object.keys(HOSTS).map(host => `${host}.md`))
     for (const host of Object.keys(HOSTS)) expect(overview).toContain(`](hosts/${host}.md)`)
     expect(new Set(Object.values(HOSTS))).toEqual(new Set([...HOST_NAMES, null]))
   })
 
-  it.each(Object.entries(HOSTS))('[MC37] %s is set up by one block', (host, name) => {
+  it.each(Object.entries(HOSTS))('%s is set up by one block', (host, name) => {
     const [block, ...more] = blocksOf(pageOf(host))
     expect(more).toEqual([])
     if (name) expect(commandsIn(block ?? '')).toContainEqual(['setup', name])
     else expect(JSON.parse(block ?? '')).toEqual({ mcpServers: { runsheet: BY_HAND } })
   })
 
-  it.each(Object.keys(HOSTS))(
-    '[MC37] %s: the page names its sources, when they were read, and what was tried',
-    host => {
-      const page = pageOf(host)
-      expect(page.split('\n').length).toBeLessThan(60)
-      expect(page).toMatch(
-        /^Sources, looked up on \d{4}-\d\d-\d\d( in stored copies:|: none but the program itself\.)/m,
-      )
-      expect(page).toMatch(TRIED.includes(host) ? /^Tried on \d{4}-\d\d-\d\d: .* \d+\.\d+\.\d+ /m : /^Not tried: /m)
-      expect(page.includes('](../images/')).toBe(TRIED.includes(host))
-    },
-  )
+  it.each(Object.keys(HOSTS))('%s: the page names its sources, when they were read, and what was tried', host => {
+    const page = pageOf(host)
+    expect(page.split('\n').length).toBeLessThan(60)
+    expect(page).toMatch(/^Sources, looked up on \d{4}-\d\d-\d\d( in stored copies:|: none but the program itself\.)/m)
+    expect(page).toMatch(TRIED.includes(host) ? /^Tried on \d{4}-\d\d-\d\d: .* \d+\.\d+\.\d+ /m : /^Not tried: /m)
+    expect(page.includes('](../images/')).toBe(TRIED.includes(host))
+  })
 
-  it.each(TRIED)('[MC37] %s: the version is the one that the tests run', host => {
+  it.each(TRIED)('%s: the version is the one that the tests run', host => {
     const driver = readFileSync(join(root, 'test/hosts/drivers', `${HOSTS[host]}.ts`), 'utf8')
     const [, name, version] = /package: '(.*)',\n {2}version: '(.*)'/.exec(driver) ?? []
     expect(pageOf(host)).toContain(`npm install -g ${name}@${version}\n`)
     expect(pageOf(host)).toMatch(new RegExp(`^Tried on .* ${version} `, 'm'))
   })
 
-  it('[MC37] the pictures of terminals are drawn from their recordings', () => {
+  it('the pictures of terminals are drawn from their recordings', () => {
     const recordings = readdirSync(`${docs}terminals`)
     expect(recordings.length).toBeGreaterThanOrEqual(TRIED.length)
     for (const name of recordings) {
@@ -74,7 +69,7 @@ describe('the setup pages', () => {
     }
   })
 
-  it('[MC38] every command on these pages is one of ours', async () => {
+  it('every command on these pages is one of ours', async () => {
     const pages = [overview, ...Object.keys(HOSTS).map(pageOf)]
     const commands = pages.flatMap(page => [
       ...blocksOf(page).flatMap(commandsIn),
@@ -86,7 +81,7 @@ describe('the setup pages', () => {
     for (const page of pages) expect(page).not.toMatch(/npx (-y )?runsheet/)
   })
 
-  it('[MC38] the command of a clone serves a host from another folder', async () => {
+  it('the command of a clone serves a host from another folder', async () => {
     const line = /^npm --prefix .*$/m.exec(overview)?.[0] ?? ''
     const scratch = scratchFolder()
     onTestFinished(() => rmSync(scratch, { recursive: true, maxRetries: 5 }))
@@ -108,7 +103,7 @@ describe('the setup pages', () => {
     await expect.poll(() => isAlive(pid)).toBe(false)
   })
 
-  it('[MC38] the options in the overview exist', async () => {
+  it('the options in the overview exist', async () => {
     const options = [...overview.matchAll(/^\| `(--[a-z-]+)/gm)].map(([, option = '']) => option)
     expect(options).toContain('--toolset')
     expect(await optionsOf('mcp')).toEqual(expect.arrayContaining(options))

@@ -137,7 +137,7 @@ describe.concurrent('a process that dies while a call waits for a person', () =>
       }),
   )
 
-  it('[TO3][TO7] a stop while no process is left denies the call, which is never made', () =>
+  it('[TO7] a stop while no process is left denies the call, which is never made', () =>
     Scene.play(STORY, async scene => {
       await scene.start()
       const child = scene.child({ isGuarded: true, leaseMs: CHILD_LEASE_MS })

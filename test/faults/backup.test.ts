@@ -150,7 +150,7 @@ describe('the file of a backup', () => {
     expect(await titles(at('again'))).toEqual(['of c1', 'of c1, later', 'of c2'])
   })
 
-  it('[BK2] is replaced only with --force', async () => {
+  it('is replaced only with --force', async () => {
     await filled()
     writeFileSync(at('b.db'), 'something else')
     expect(await said('backup', 'b.db', '--data', data)).toEqual({
@@ -164,9 +164,7 @@ describe('the file of a backup', () => {
     expect(await titles(at('again'))).toEqual(['of c1', 'of c2'])
   })
 
-  it('[BK2] does not appear if the disk is full, the folder is missing, or the database is damaged', async ({
-    skip,
-  }) => {
+  it('does not appear if the disk is full, the folder is missing, or the database is damaged', async ({ skip }) => {
     await filled()
     const line = /^runsheet: cannot (?:back up|open) [^\n]+\n$/
     expect(await said('backup', 'no/such/folder/b.db', '--data', data)).toMatchObject({
@@ -252,7 +250,7 @@ describe('restore', () => {
     expect(await titles(data)).toEqual(['of c1', 'of c2'])
   })
 
-  it('[BK4] leaves the tokens of the folder as they are; a backup has none', async () => {
+  it('leaves the tokens of the folder as they are; a backup has none', async () => {
     const server = await serveWatched(data)
     await server.stop()
     await done('backup', 'b.db', '--data', data)
@@ -265,7 +263,7 @@ describe('restore', () => {
     expect(readdirSync(at('again'))).not.toContain('person-token')
   })
 
-  it('[BK5] refuses what is no backup, in one line, and leaves the folder as it was', async () => {
+  it('refuses what is no backup, in one line, and leaves the folder as it was', async () => {
     await filled()
     await done('backup', 'b.db', '--data', data)
     const changed = (name: string, sql: string): string => {
@@ -314,7 +312,7 @@ describe('restore', () => {
     expect(existsSync(at('outside.json'))).toBe(false)
   })
 
-  it('[BK12] backup and restore name the tools of PostgreSQL instead', async () => {
+  it('backup and restore name the tools of PostgreSQL instead', async () => {
     for (const command of ['backup', 'restore']) {
       const { code, stderr } = await said(command, 'b.db', '--store', 'postgres://app:s3cret@db/plans')
       expect(code).toBe(1)
@@ -324,7 +322,7 @@ describe('restore', () => {
   })
 })
 
-it('[BK2] a backup that is killed leaves the folder usable, and under its name a whole backup or none', async () => {
+it('a backup that is killed leaves the folder usable, and under its name a whole backup or none', async () => {
   await filled()
   const child = runCli(['backup', 'b.db', '--data', data], { cwd: scratch })
   await expect

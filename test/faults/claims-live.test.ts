@@ -34,7 +34,7 @@ const said = async (answered: ReturnType<ClaimScene['call']>): Promise<string> =
 
 describe.concurrent('two claims of the same task at once', () => {
   fault('a claim that is raced, edited, stopped or left')
-  it('[CF4] are one: both calls get its answer, and find it again by their ids', () =>
+  it('are one: both calls get its answer, and find it again by their ids', () =>
     running(async (scene, first) => {
       const joined = joinedCall(scene)
       const second = scene.call(claim(1, 'call-other'))
@@ -51,7 +51,7 @@ describe.concurrent('two claims of the same task at once', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF4] sent together: one claim, one run', () =>
+  it('sent together: one claim, one run', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -65,7 +65,7 @@ describe.concurrent('two claims of the same task at once', () => {
 
 describe.concurrent('a person acts while a check runs', () => {
   fault('a claim that is raced, edited, stopped or left')
-  it('[CF5] edits the check: its process ends, and the claim is refused, not counted', () =>
+  it('edits the check: its process ends, and the claim is refused, not counted', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
       await scene.turns.person.changeTask('c1', id, version, { check: './check-b' })
@@ -76,7 +76,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF5] edits the title: the claim is recorded, and nothing granted', () =>
+  it('edits the title: the claim is recorded, and nothing granted', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
       await scene.turns.person.changeTask('c1', id, version, { title: 'something else' })
@@ -86,7 +86,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.task(0)).toMatchObject({ title: 'something else', status: 'in_progress' })
     }))
 
-  it('[CF5] removes the task: its process ends, and the call is answered', () =>
+  it('removes the task: its process ends, and the call is answered', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
       await scene.turns.person.removeTask('c1', id, version)
@@ -96,7 +96,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF6] stops the run: inconclusive, refused, not counted, and the next claim is checked', () =>
+  it('stops the run: inconclusive, refused, not counted, and the next claim is checked', () =>
     running(async (scene, answered) => {
       const { id, checks = [] } = await scene.task(0)
       await scene.turns.person.stopCheck('c1', id, checks[0]?.id ?? '')
@@ -108,7 +108,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual({ next: '2 b', remaining: 1 })
     }))
 
-  it('[CF6] stops the turn of an agent elsewhere: its process ends, and so does the claim', () =>
+  it('stops the turn of an agent elsewhere: its process ends, and so does the claim', () =>
     running(async (scene, answered) => {
       const refused = expect(answered).rejects.toMatchObject({ code: 'turn_finished' })
       await scene.turns.door.run(HERE, { type: 'stop_turn', turn_id: 't1' })
@@ -118,7 +118,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it.each(['baseline', 'claim'] as const)('[CF6] stops a turn of ours (%s): the turn ends without its check', why =>
+  it.each(['baseline', 'claim'] as const)('stops a turn of ours (%s): the turn ends without its check', why =>
     ClaimScene.play(
       async scene => {
         await scene.takeOver()
@@ -209,7 +209,7 @@ describe.concurrent('no process with the workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF8][TC2] the claim that leaves nothing open, though its task has no check: the task stays open, not counted', () =>
+  it('[CF8] the claim that leaves nothing open, though its task has no check: the task stays open, not counted', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
       await scene.planned(child.agent)
@@ -233,7 +233,7 @@ describe.concurrent('no process with the workspace', () => {
       expect(await scene.task(0)).toMatchObject({ status: 'in_progress', checks: [{ state: 'failed' }] })
     }))
 
-  it('[CF8][TC15] killed in the final pass: the claim ends, and nothing of it is left running', () =>
+  it('[CF8] killed in the final pass: the claim ends, and nothing of it is left running', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
       await scene.planned(child.agent)
@@ -338,7 +338,7 @@ describe.concurrent('no process with the workspace', () => {
 
 describe.concurrent('a plan without a review', () => {
   fault('a claim that is raced, edited, stopped or left')
-  it('[TC9] is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer', () =>
+  it('is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child({ waitMs: 200 })
       scene.write('hold-a')
@@ -353,7 +353,7 @@ describe.concurrent('a plan without a review', () => {
 
 describe.concurrent('a process that is ended in good order', () => {
   fault('a claim that is raced, edited, stopped or left')
-  it('[CF20] twice in the middle of the same run: the next one repeats it, and the claim is granted', () =>
+  it('twice in the middle of the same run: the next one repeats it, and the claim is granted', () =>
     ClaimScene.play(async scene => {
       const first = await scene.child()
       await scene.planned(first.agent)
@@ -395,7 +395,7 @@ describe.concurrent('two processes with the same workspace', () => {
       for (const [index, line] of lines.entries()) expect(line.startsWith(index % 2 ? 'end' : 'start')).toBe(true)
     }))
 
-  it('[CF10] a frozen one is overtaken; when it wakes it ends its run and writes nothing', () =>
+  it('a frozen one is overtaken; when it wakes it ends its run and writes nothing', () =>
     ClaimScene.play(async scene => {
       const frozen = await scene.child()
       await scene.planned(frozen.agent)
@@ -417,7 +417,7 @@ describe.concurrent('two processes with the same workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF19] thawed, it kills its check at once, without asking it to end', () =>
+  it('thawed, it kills its check at once, without asking it to end', () =>
     ClaimScene.play(async scene => {
       scene.script('check-a', `trap 'echo asked >>${scene.folder}/asked' TERM`, ...checkLines(scene.folder, 'a'))
       const frozen = await scene.child()
@@ -438,7 +438,7 @@ describe.concurrent('two processes with the same workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF10] frozen right after it wrote down the start: it starts nothing when it wakes', () =>
+  it('frozen right after it wrote down the start: it starts nothing when it wakes', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child({
         endAt: { when: 'after', nth: 3, line: 'check_started', signal: 'SIGSTOP' },

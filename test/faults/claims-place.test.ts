@@ -24,7 +24,7 @@ async function unproven(scene: ClaimScene, answered: ReturnType<ClaimScene['call
 
 describe.concurrent('a workspace that fails', () => {
   fault('a workspace or program that is gone')
-  it('[CF11] vanishes before the run: inconclusive; back again, the task can be claimed', () =>
+  it('vanishes before the run: inconclusive; back again, the task can be claimed', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -34,7 +34,7 @@ describe.concurrent('a workspace that fails', () => {
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual(DONE)
     }))
 
-  it('[CF11] vanishes while a check runs: inconclusive, though the check passed', () =>
+  it('vanishes while a check runs: inconclusive, though the check passed', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -46,7 +46,7 @@ describe.concurrent('a workspace that fails', () => {
       expect(await unproven(scene, answered)).toContain('The workspace was removed or replaced')
     }))
 
-  it('[CF11] its program is gone: inconclusive', () =>
+  it('its program is gone: inconclusive', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -60,7 +60,7 @@ describe.concurrent('a check that attacks', () => {
   it.each([
     ['kills its parent', 'kill -9 $PPID; sleep 1'],
     ['prints 1 GB', 'exec head -c 1000000000 /dev/zero'],
-  ])('[CF12] %s: inconclusive, and the server lives', (_, attack) =>
+  ])('%s: inconclusive, and the server lives', (_, attack) =>
     ClaimScene.play(async scene => {
       scene.script('check-a', '[ -e done-a ] || exit 1', attack)
       const child = await scene.child()
@@ -76,7 +76,7 @@ describe.concurrent('a check that attacks', () => {
 
 describe('a full disk', () => {
   fault('a disk that is full or read-only')
-  it('[CF13] while the result is written: nothing is granted, /readyz says so, and with room the run is made again', async ({
+  it('while the result is written: nothing is granted, /readyz says so, and with room the run is made again', async ({
     skip,
   }) => {
     if (whyNoMounts) return skip(whyNoMounts)
@@ -107,7 +107,7 @@ describe('a full disk', () => {
 
 describePostgres('two nodes on PostgreSQL', () => {
   fault('kill -9 of a process that has a claim checked')
-  it('[CF14] the one without the workspace waits for the other; killed in mid-run and started again, that goes on', () =>
+  it('the one without the workspace waits for the other; killed in mid-run and started again, that goes on', () =>
     ClaimScene.play(
       async scene => {
         const [first, bare] = await Promise.all([scene.child(), scene.child({ workspace: undefined })])
@@ -158,7 +158,7 @@ describe('over MCP', () => {
       }
     }))
 
-  it('[TC9] a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
+  it('a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       const waitLimits = { holdMs: 200, roundMs: 200 }

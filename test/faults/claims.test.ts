@@ -67,7 +67,7 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
   )
 
   it.each(inLongRun(['claim', 'final'], ['claim']))(
-    '[CF1][CF2] while a check runs (%s): it dies, too, and is run again',
+    '[CF1] while a check runs (%s): it dies, too, and is run again',
     why =>
       ClaimScene.play(async scene => {
         const child = await scene.child()
@@ -85,7 +85,7 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
       }),
   )
 
-  it.each(inLongRun(['a'], []))('[CF3] a check (%s) that dies with every process is inconclusive the third time', () =>
+  it.each(inLongRun(['a'], []))('a check (%s) that dies with every process is inconclusive the third time', () =>
     ClaimScene.play(async scene => {
       const first = await scene.child()
       await scene.planned(first.agent)

@@ -119,7 +119,7 @@ const jumps: readonly (readonly [string, number])[] = [
 fault('a clock that jumps or is wrong by an hour')
 
 describe.concurrent.each(stores)('a wall clock that jumps while a review is pending (%s)', kind => {
-  it.each(jumps)('[DO9][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>
+  it.each(jumps)('[DO6][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>
     withStore(kind, async serve => {
       const server = await serve({ jump })
       const { id, since } = await open(server, 'c1')
@@ -133,7 +133,7 @@ describe.concurrent.each(stores)('a wall clock that jumps while a review is pend
 })
 
 describe.concurrent('a wall clock that jumps', () => {
-  it('[DO9] an hour ahead: a person can still decide what is pending', () =>
+  it('[DO6] an hour ahead: a person can still decide what is pending', () =>
     withStore('sqlite', async serve => {
       const server = await serve({ jump: HOUR_MS })
       const { id } = await open(server, 'c1')
@@ -143,7 +143,7 @@ describe.concurrent('a wall clock that jumps', () => {
     }))
 
   it.each(inLongRun(jumps, jumps.slice(1)))(
-    '[DO9] an hour %s: the store follows it once no deadline is pending',
+    '[DO6] an hour %s: the store follows it once no deadline is pending',
     (_, jump) =>
       withStore('sqlite', async serve => {
         const server = await serve({ jump })
@@ -160,7 +160,7 @@ describe.concurrent('a wall clock that jumps', () => {
       }),
   )
 
-  it('[DO9] an hour back, before the review: it ends after its own time, though its log is an hour ahead', () =>
+  it('[DO6] an hour back, before the review: it ends after its own time, though its log is an hour ahead', () =>
     withStore('sqlite', async serve => {
       const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
       await server.person.setPolicy('c1', { review: true })
@@ -171,7 +171,7 @@ describe.concurrent('a wall clock that jumps', () => {
     }))
 
   it.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite']))(
-    '[DO9] an hour back, before a long review and a short one whose log is ahead: the short one ends first (%s)',
+    '[DO6] an hour back, before a long review and a short one whose log is ahead: the short one ends first (%s)',
     kind =>
       withStore(kind, async serve => {
         const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
@@ -186,7 +186,7 @@ describe.concurrent('a wall clock that jumps', () => {
   )
 
   it.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
-    '[DO10] an hour back, with a restart: the review waits no longer than its own time, whichever others wait (%s)',
+    'an hour back, with a restart: the review waits no longer than its own time, whichever others wait (%s)',
     kind =>
       withStore(kind, async serve => {
         const ahead = await serve({ off: HOUR_MS })
@@ -209,7 +209,7 @@ describe.concurrent('a turn whose driver has a wrong clock', () => {
     provider.script(() => (++calls === 1 ? { text: 'Sa', hangs: true } : 'Said.'))
   }
 
-  it('[TR41] an hour ahead, which dies: another process takes it over as soon as any', () =>
+  it('an hour ahead, which dies: another process takes it over as soon as any', () =>
     Scene.play(story, async scene => {
       hanging(scene)
       const reader = await scene.start()
@@ -222,7 +222,7 @@ describe.concurrent('a turn whose driver has a wrong clock', () => {
       expect(JSON.stringify(reader.events)).toContain('Said.')
     }))
 
-  it('[TR41] an hour behind, which is alive: nobody takes it over', () =>
+  it('an hour behind, which is alive: nobody takes it over', () =>
     Scene.play(story, async scene => {
       hanging(scene)
       const reader = await scene.start()

@@ -25,7 +25,7 @@ async function serve(): Promise<WatchedServer> {
   return server
 }
 
-it('[SQ12][FA1] a -shm that is cut off may end the server; nothing is lost, and the next start works', async () => {
+it('[FA1] a -shm that is cut off may end the server; nothing is lost, and the next start works', async () => {
   const server = await serve()
   for (let tasks = 0; tasks < 10; tasks += 1) await server.addTask()
   truncateSync(join(data, 'runsheet.db-shm'), 0)

@@ -76,7 +76,7 @@ describe('a database that cannot be trusted', () => {
       'newer',
       /newer Runsheet .*Update/,
     ],
-  ])('[SQ5] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
+  ])('[SQ3] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
     await filled()
     damage()
     const before = readFileSync(path)
@@ -89,7 +89,7 @@ describe('a database that cannot be trusted', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
-  it('[SQ6] is not begun anew where only its -wal is left', async () => {
+  it('is not begun anew where only its -wal is left', async () => {
     const store = await openSqliteStore({ path })
     await store.commit(ref, run(openTurn('t1')))
     copyFileSync(`${path}-wal`, join(folder, 'kept-wal'))
@@ -106,37 +106,34 @@ describe('a database that cannot be trusted', () => {
 
 describe('a database that is destroyed while it is open', () => {
   fault('a database that is destroyed while it is open')
-  it.each(['sqlite', 'json'])(
-    '[SQ4] %s: every call is refused in plain words, and the process survives',
-    async kind => {
-      await filled()
-      const store = kind === 'sqlite' ? await openSqliteStore({ path }) : await openFileStore({ data: folder })
-      const stop = new AbortController()
-      const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
-      const silent = hints.next()
-      for (const suffix of ['', '-wal', '-shm'])
-        overwrite(0, Buffer.alloc(statSync(path + suffix).size, 0xa5), path + suffix)
-      const elsewhere = { ...ref, conversation: 'cold' }
-      const calls = [
-        () => store.commit(elsewhere, run(openTurn('t1'))),
-        () => store.load(elsewhere),
-        () => store.live.write(elsewhere, { turn_id: 't1', message_id: 'm', text: 'x' }),
-        () => store.eventsAfter(elsewhere, 0, 10),
-        () => store.search.tasks('local', 'x', { limit: 1 }),
-        () => store.templates.list('local'),
-        () => store.templates.put('local', { name: 'x', tasks: [] }),
-        () => store.claim('r', 1_000, { abilities: ['drive'] }),
-      ]
-      for (const call of calls) {
-        await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
-      }
-      // Two looks of the watch, each of which would have ended the process.
-      await new Promise(resolve => setTimeout(resolve, 250))
-      stop.abort()
-      expect((await silent).done).toBe(true)
-      await store.close().catch(() => {})
-    },
-  )
+  it.each(['sqlite', 'json'])('%s: every call is refused in plain words, and the process survives', async kind => {
+    await filled()
+    const store = kind === 'sqlite' ? await openSqliteStore({ path }) : await openFileStore({ data: folder })
+    const stop = new AbortController()
+    const hints = store.changes(stop.signal)[Symbol.asyncIterator]()
+    const silent = hints.next()
+    for (const suffix of ['', '-wal', '-shm'])
+      overwrite(0, Buffer.alloc(statSync(path + suffix).size, 0xa5), path + suffix)
+    const elsewhere = { ...ref, conversation: 'cold' }
+    const calls = [
+      () => store.commit(elsewhere, run(openTurn('t1'))),
+      () => store.load(elsewhere),
+      () => store.live.write(elsewhere, { turn_id: 't1', message_id: 'm', text: 'x' }),
+      () => store.eventsAfter(elsewhere, 0, 10),
+      () => store.search.tasks('local', 'x', { limit: 1 }),
+      () => store.templates.list('local'),
+      () => store.templates.put('local', { name: 'x', tasks: [] }),
+      () => store.claim('r', 1_000, { abilities: ['drive'] }),
+    ]
+    for (const call of calls) {
+      await expect(call()).rejects.toMatchObject({ name: 'StoreError', message: expect.not.stringContaining(path) })
+    }
+    // Two looks of the watch, each of which would have ended the process.
+    await new Promise(resolve => setTimeout(resolve, 250))
+    stop.abort()
+    expect((await silent).done).toBe(true)
+    await store.close().catch(() => {})
+  })
 })
 
 describe('a JSON file that cannot be trusted', () => {

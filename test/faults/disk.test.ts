@@ -17,7 +17,7 @@ const open = (kind: 'sqlite' | 'json', folder: string): Promise<Store> =>
 fault('a disk that is full or read-only')
 
 describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
-  it('[SQ8] that is full: refuses clearly, leaves nothing half-written, and works again once there is room', async ({
+  it('that is full: refuses clearly, leaves nothing half-written, and works again once there is room', async ({
     skip,
   }) => {
     if (whyNoMounts) return skip(whyNoMounts)
@@ -57,7 +57,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
     }
   })
 
-  it('[SQ9] that is read-only: says so at once, with the place', async ({ skip }) => {
+  it('that is read-only: says so at once, with the place', async ({ skip }) => {
     const place = readOnlyPlace()
     if (typeof place === 'string') return skip(place)
     try {
@@ -72,7 +72,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
     }
   })
 
-  it('[SQ9] that has become read-only: says so at once', async ({ skip }) => {
+  it('that has become read-only: says so at once', async ({ skip }) => {
     if (whyNoMounts) return skip(whyNoMounts)
     const disk = smallDisk(5)
     try {
@@ -88,7 +88,7 @@ describe.each(['sqlite', 'json'] as const)('%s on a disk', kind => {
   })
 })
 
-it('[FI7][SQ8] a file that finds no room turns the call down before anything is committed, and the old file stays', async ({
+it('a file that finds no room turns the call down before anything is committed, and the old file stays', async ({
   skip,
 }) => {
   if (whyNoMounts) return skip(whyNoMounts)

@@ -84,7 +84,7 @@ describe('flushes, counted', () => {
     }
   })
 
-  it('[SQ2] callers that come at once share a flush, and none is answered before it', async ({ skip }) => {
+  it('callers that come at once share a flush, and none is answered before it', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const steps = await trace('sqlite', 200, 50)
     expect(steps[0]).toBe('flush')
@@ -94,7 +94,7 @@ describe('flushes, counted', () => {
     expect(flushes).toBeLessThan(acks / 4)
   })
 
-  it('[SQ14] leases are not flushed; the next commit flushes them', async ({ skip }) => {
+  it('leases are not flushed; the next commit flushes them', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const log = join(folder, 'trace')
     const wrap = ['strace', '-f', '-y', '-o', log, '-e', 'trace=fsync,fdatasync,write,pwrite64', '-s', '16']
@@ -149,7 +149,7 @@ describe('flushes, counted', () => {
     },
   )
 
-  it('[FI7] a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
+  it('a file is flushed, then renamed, then its folder is flushed, before the answer', async ({ skip }) => {
     if (whyNoStrace) return skip(whyNoStrace)
     const steps = await trace('json', 15, 1)
     const answers = steps.join(' ').split('ack').slice(0, 15)

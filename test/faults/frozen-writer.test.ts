@@ -85,7 +85,7 @@ const readiness = async ({ url }: Frozen): Promise<number> => (await fetch(new U
 describe.concurrent('a process that is stopped within a transaction', () => {
   fault('a process frozen within a transaction (SQLite)')
   it.each(inLongRun(POINTS, POINTS.slice(2)))(
-    '[DO11] after "%s": others answer busy and go on reading; once it is resumed nothing is lost',
+    'after "%s": others answer busy and go on reading; once it is resumed nothing is lost',
     point =>
       withFrozen('sqlite', point, async frozen => {
         const { server, writer, data } = frozen
@@ -112,7 +112,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
       }),
   )
 
-  it('[DO11] however many wait: they are told together, not one after the other', { timeout: 20_000 }, async () => {
+  it('however many wait: they are told together, not one after the other', { timeout: 20_000 }, async () => {
     const folder = scratchFolder()
     const path = join(folder, 'runsheet.db')
     const store = await openSqliteStore({ path })
@@ -134,7 +134,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('[DO11] once it is killed, others go on without what it had not committed', () =>
+  it('once it is killed, others go on without what it had not committed', () =>
     withFrozen('sqlite', 'written', async frozen => {
       const { writer, data, server } = frozen
       writer.process.kill('SIGKILL')
@@ -147,7 +147,7 @@ describe.concurrent('a process that is stopped within a transaction', () => {
       await store.close()
     }))
 
-  it('[DO11] with JSON files, too', () =>
+  it('with JSON files, too', () =>
     withFrozen('json', 'written', async frozen => {
       for (const answer of await answers(frozen, 10)) expect(answer).toEqual(BUSY)
       expect((await createClient(frozen).session('c1')).seq).toBe(1)

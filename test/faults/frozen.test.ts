@@ -68,7 +68,7 @@ describe.concurrent('a process that freezes for longer than its lease', () => {
   it.each([
     ['count', 0],
     ['recount', 1],
-  ] as const)('[TR36][TR37] before a call of an MCP server (%s): it is called %i times, not once more', (tool, times) =>
+  ] as const)('[TR36][TR22] before a call of an MCP server (%s): it is called %i times, not once more', (tool, times) =>
     withCounter(async (url, counted) => {
       const story: Story = {
         body: { message: 'Count.', review: false },

@@ -169,24 +169,18 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
 
 describePostgres.concurrent('postgres: a COMMIT whose answer does not come', () => {
   fault('a COMMIT whose answer does not come')
-  it.for(COMMIT_WAYS)(
-    '[PG9][FA3] (%s) with a key: it is asked for over a new connection, and written once',
-    async way => {
-      const { store, direct } = await muteAt('committing', { way, which: 'open' })
-      expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
-      expect(await texts(direct)).toEqual(['a'])
-    },
-  )
+  it.for(COMMIT_WAYS)('[PG9] (%s) with a key: it is asked for over a new connection, and written once', async way => {
+    const { store, direct } = await muteAt('committing', { way, which: 'open' })
+    expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
+    expect(await texts(direct)).toEqual(['a'])
+  })
 
-  it.for(COMMIT_WAYS.filter(way => way !== 'out'))(
-    '[PG9][FA3] (%s) without a key: its outcome is unknown',
-    async way => {
-      const { store } = await muteAt('committing', { way, which: 'open' })
-      await expect(write(store)).rejects.toMatchObject({ code: 'unknown_outcome' })
-    },
-  )
+  it.for(COMMIT_WAYS.filter(way => way !== 'out'))('[PG9] (%s) without a key: its outcome is unknown', async way => {
+    const { store } = await muteAt('committing', { way, which: 'open' })
+    await expect(write(store)).rejects.toMatchObject({ code: 'unknown_outcome' })
+  })
 
-  it('[PG10][FA3] (out) without a key: the server tells that it ended the transaction, so its outcome is known', async () => {
+  it('(out) without a key: the server tells that it ended the transaction, so its outcome is known', async () => {
     const { store, direct } = await muteAt('committing', { way: 'out', which: 'open' })
     const outcome = await write(store).then(
       () => 'written',
@@ -196,7 +190,7 @@ describePostgres.concurrent('postgres: a COMMIT whose answer does not come', () 
     expect(await texts(direct)).toEqual(outcome === 'written' ? ['a'] : [])
   })
 
-  it('[PG9][FA3] with a key, but nobody to ask: its outcome is unknown', async () => {
+  it('[PG9] with a key, but nobody to ask: its outcome is unknown', async () => {
     const { store } = await muteAt('committing', { way: 'back' })
     const lost = store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))
     await expect(lost).rejects.toMatchObject({ code: 'unknown_outcome' })
@@ -209,7 +203,7 @@ describePostgres.concurrent('postgres: a transaction whose client has gone mute'
     ['begun', 'io'],
     ['staged', 'io'],
     ['written', 'unknown_outcome'],
-  ] as const)('[PG10] (%s) is ended by the server; the client is told %s', async ([point, code]) => {
+  ] as const)('(%s) is ended by the server; the client is told %s', async ([point, code]) => {
     const { store, direct } = await muteAt(point, {})
     const lost = expect(write(store)).rejects.toMatchObject({ code })
     await write(direct, ref, 'b')
@@ -220,7 +214,7 @@ describePostgres.concurrent('postgres: a transaction whose client has gone mute'
 
 describePostgres.concurrent('postgres: a listener that goes mute', () => {
   fault('a listener that goes mute')
-  it.for(WAYS)('[PG11] (%s) is replaced, and what was written meanwhile is heard', async way => {
+  it.for(WAYS)('(%s) is replaced, and what was written meanwhile is heard', async way => {
     const { proxy, store, direct } = await behindProxy()
     const listeners = (): number =>
       proxy.startups.filter(({ application_name }) => application_name === LISTENER).length
@@ -237,7 +231,7 @@ describePostgres.concurrent('postgres: a listener that goes mute', () => {
 
 describePostgres.concurrent('postgres: what a session is told', () => {
   fault('connections to PostgreSQL that go mute')
-  it('[PG12] nothing at its start that a pooler would refuse', async () => {
+  it('nothing at its start that a pooler would refuse', async () => {
     const { proxy, store } = await behindProxy()
     listening(store)
     await until(() => expect(proxy.startups.map(startup => startup['application_name'])).toContain(LISTENER))
@@ -246,7 +240,7 @@ describePostgres.concurrent('postgres: what a session is told', () => {
     }
   })
 
-  it('[PG12] its limits once it is open, so that the server gives up on a client that is gone', async () => {
+  it('its limits once it is open, so that the server gives up on a client that is gone', async () => {
     expect(await settings({})).toEqual({
       statement_timeout: `${timeoutMs}ms`,
       lock_timeout: `${limitsOf(timeoutMs).lockMs}ms`,
@@ -256,7 +250,7 @@ describePostgres.concurrent('postgres: what a session is told', () => {
     })
   })
 
-  it('[PG12] nothing behind a pooler, where others use the same session', async () => {
+  it('nothing behind a pooler, where others use the same session', async () => {
     const told = await settings({ isPooler: true })
     expect(new Set(Object.values(told))).toEqual(new Set(['0']))
   })

@@ -111,7 +111,7 @@ async function lockRows(url: string): Promise<() => Promise<void>> {
 
 describePostgres('a process on PostgreSQL', () => {
   fault('a process that closes its store and ends (postgres)')
-  it('[ST21] a process that closes its store waits for that, and ends with 0', async () => {
+  it('a process that closes its store waits for that, and ends with 0', async () => {
     const { url } = await muteProxy(await ownDatabase())
     for (let times = 0; times < inLongRun(10, 2); times += 1) {
       const writer = runWriter({ store: 'postgres', at: url, conversation: 'c', from: 0, to: 30, abreast: 3 })
@@ -124,7 +124,7 @@ describePostgres('a process on PostgreSQL', () => {
 
 describePostgres.concurrent('a server whose rows are locked by others', () => {
   fault('a server whose rows are locked by others (postgres)')
-  it(`[PG3] answers ${WRITERS} writers, and those behind them, with 503 and Retry-After; reads and readiness go on`, async () => {
+  it(`answers ${WRITERS} writers, and those behind them, with 503 and Retry-After; reads and readiness go on`, async () => {
     const url = await conversations(WRITERS)
     const node = await serve(url)
     const numbers = Array.from({ length: WRITERS }, (_, index) => index)
@@ -143,7 +143,7 @@ describePostgres.concurrent('a server whose rows are locked by others', () => {
 
 describePostgres.concurrent('a process that is frozen inside a commit', () => {
   fault('a process frozen within a transaction (postgres)')
-  it('[PG10][FA2] blocks the others no longer than its transaction may be idle', async () => {
+  it('[FA2] blocks the others no longer than its transaction may be idle', async () => {
     const url = await conversations(1)
     const node = await serve(url)
     const frozen = runWriter({
@@ -174,7 +174,7 @@ describePostgres.concurrent('a process that is frozen inside a commit', () => {
 
 describePostgres.concurrent('two nodes as they are set up by the docs', () => {
   fault('kill -9 of a node that is set up by the docs (postgres)')
-  it('[RC1][TR21] the turn of one that is killed is continued by the other, with the demo model, too', async () => {
+  it('[TR21] the turn of one that is killed is continued by the other, with the demo model, too', async () => {
     const url = await ownDatabase()
     const [first, second] = [await serve(url), await serve(url)]
     const asked = await first.ask('POST', '/api/chat', {
@@ -229,7 +229,7 @@ describePostgres.concurrent('a server whose connections go mute', () => {
     expect(await node.status('/readyz')).toBe(200)
   })
 
-  it('[PG11][ST8] hears the writes of another server', async () => {
+  it('[ST8] hears the writes of another server', async () => {
     const url = await conversations(1)
     const proxy = await muteProxy(url)
     const [reader, writer] = [await serve(proxy.url), await serve(url)]

@@ -30,7 +30,7 @@ describe.each([
   const open = (): Promise<Store> =>
     kind === 'sqlite' ? openSqliteStore({ path: at() }) : openFileStore({ data: folder })
 
-  it(`[FA2][FI8] lose none of ${writes} writes`, async () => {
+  it(`[FA2] lose none of ${writes} writes`, async () => {
     const share = writes / PROCESSES
     const children = Array.from({ length: PROCESSES }, (_, index) =>
       runWriter({
@@ -139,7 +139,7 @@ it('[SQ7] opening has patience with processes that are closing', async () => {
 })
 
 it.each(['memory', 'sqlite'])(
-  '[DO5] a program that has nothing to do but wait for a decision waits for it (%s)',
+  'a program that has nothing to do but wait for a decision waits for it (%s)',
   async kind => {
     const order = kind === 'sqlite' ? { path: join(folder, 'runsheet.db') } : {}
     const child = runChild(new URL('../support/waiter.ts', import.meta.url), order)

@@ -58,7 +58,7 @@ fault('a data folder that cannot be written')
 describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
   'a data folder without the permission to write, --store %s',
   store => {
-    it('[CL12] serve, mcp and stats end at once, with one line and code 1', async ({ skip }) => {
+    it('serve, mcp and stats end at once, with one line and code 1', async ({ skip }) => {
       if (whyNotHeldBack) return skip(whyNotHeldBack)
       await served('SIGTERM', store)
       close(true)
@@ -70,9 +70,7 @@ describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
       expect(await said('url')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^runsheet: [^\n]+\n$/) })
     })
 
-    it('[CL12] a database that is read-only in a folder that is not: the same for those who write', async ({
-      skip,
-    }) => {
+    it('a database that is read-only in a folder that is not: the same for those who write', async ({ skip }) => {
       if (whyNotHeldBack) return skip(whyNotHeldBack)
       await served('SIGTERM', store)
       close(false)
@@ -84,7 +82,7 @@ describe.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
 describe.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite', 'memory']))(
   'a disk that is mounted read-only, --store %s',
   store => {
-    it('[CL12] after `kill -9`: serve and mcp end at once, with one line and code 1', async ({ skip }) => {
+    it('after `kill -9`: serve and mcp end at once, with one line and code 1', async ({ skip }) => {
       if (whyNoMounts) return skip(whyNoMounts)
       const disk = mountSmallDisk(data, 8)
       ends.push(() => disk.unmount())
@@ -96,9 +94,7 @@ describe.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite', 'memory']))(
   },
 )
 
-it('[CL12][SQ17] a disk that is mounted read-only, after a clean end: verify ends with one line and code 1', async ({
-  skip,
-}) => {
+it('a disk that is mounted read-only, after a clean end: verify ends with one line and code 1', async ({ skip }) => {
   if (whyNoMounts) return skip(whyNoMounts)
   const disk = mountSmallDisk(data, 8)
   ends.push(() => disk.unmount())
@@ -108,7 +104,7 @@ it('[CL12][SQ17] a disk that is mounted read-only, after a clean end: verify end
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^runsheet: cannot verify [^\n]+not writable[^\n]+\n$/)])
 })
 
-it('[CL12] a server whose note cannot be written does not stay, and says why', async ({ skip }) => {
+it('a server whose note cannot be written does not stay, and says why', async ({ skip }) => {
   if (whyNotHeldBack) return skip(whyNotHeldBack)
   await served('SIGTERM', 'memory')
   close(true)
@@ -117,7 +113,7 @@ it('[CL12] a server whose note cannot be written does not stay, and says why', a
   expect(stderr).toMatch(ONE_LINE)
 })
 
-it('[CL2][CL12] a folder that becomes read-only under a server: it still ends cleanly', async ({ skip }) => {
+it('[CL2] a folder that becomes read-only under a server: it still ends cleanly', async ({ skip }) => {
   if (whyNotHeldBack) return skip(whyNotHeldBack)
   close(false)
   const child = started('serve', '--port', '0')

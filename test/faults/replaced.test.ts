@@ -117,7 +117,7 @@ fault('files that are deleted, moved or replaced under a server')
 describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => {
   // Both have their log in the same database: where time is short, two losses are enough for the second one.
   it.each(kind === 'sqlite' ? LOSSES : inLongRun(LOSSES, LOSSES.slice(4, 6)))(
-    '[FA4][SQ11] %s: writes are refused, /readyz says why, reads go on, and it is logged once',
+    '[SQ11] %s: writes are refused, /readyz says why, reads go on, and it is logged once',
     async (_, lose, detail) => {
       const server = await serve(kind)
       await addTask(server, 'before')
@@ -146,7 +146,7 @@ describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => 
 })
 
 describe('runsheet serve, after that', () => {
-  it('[FA4][SQ13] starts on the file that was moved over its database, without the old -wal', async () => {
+  it('starts on the file that was moved over its database, without the old -wal', async () => {
     await filled(join(scratch, 'other'), 'other')
     const server = await serve()
     await addTask(server, 'before')
@@ -158,7 +158,7 @@ describe('runsheet serve, after that', () => {
     expect(readdirSync(data)).toContainEqual(expect.stringMatching(/^runsheet\.db-wal\.replaced-\d+$/))
   })
 
-  it('[FA4] loses nothing if only the -wal was deleted and it is stopped properly', async () => {
+  it('loses nothing if only the -wal was deleted and it is stopped properly', async () => {
     const server = await serve()
     await addTask(server, 'before')
     rmSync(`${path}-wal`)
@@ -168,7 +168,7 @@ describe('runsheet serve, after that', () => {
     expect((await again.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['before'])
   })
 
-  it('[FA4] works in the folder that was moved, with all that was acknowledged and nothing that was refused', async () => {
+  it('works in the folder that was moved, with all that was acknowledged and nothing that was refused', async () => {
     const server = await serve()
     await addTask(server, 'before')
     const moved = join(scratch, 'moved')
@@ -181,7 +181,7 @@ describe('runsheet serve, after that', () => {
 })
 
 describe('another process on the folder', () => {
-  it('[FA4] runsheet mcp refuses as well, and says so on stderr', async () => {
+  it('runsheet mcp refuses as well, and says so on stderr', async () => {
     const server = await serve()
     const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], CLI)
     ends.push(() => host.client.close())
@@ -249,7 +249,7 @@ describe('the folder of the task files', () => {
         mkdirSync(folder())
       },
     ],
-  ])('[FI9][FA4] %s under a server: its lists are empty, and the next write creates it', async (_, lose) => {
+  ])('%s under a server: its lists are empty, and the next write creates it', async (_, lose) => {
     const server = await serve('file')
     await addTask(server, 'before')
     lose()
@@ -261,7 +261,7 @@ describe('the folder of the task files', () => {
     expect((await server.stop()).stderr).not.toContain('storage failed')
   })
 
-  it('[FI17][FA4] replaced by a link under a server: the link is not followed, and nothing is written', async () => {
+  it('[FI16] replaced by a link under a server: the link is not followed, and nothing is written', async () => {
     const server = await serve('file')
     await addTask(server, 'before')
     renameSync(folder(), moved())
@@ -275,7 +275,7 @@ describe('the folder of the task files', () => {
     await server.stop()
   })
 
-  it('[FI19] without its lock file keeps nobody out, so nothing is written', async () => {
+  it('without its lock file keeps nobody out, so nothing is written', async () => {
     const store = await openFileStore({ data })
     ends.push(() => store.close())
     await store.commit(ref, run(openTurn('t1')))
@@ -289,7 +289,7 @@ describe('the folder of the task files', () => {
     expect((await store.load(ref)).turns.size).toBe(1)
   })
 
-  it('[FI19] moved with its database, also in the middle of a call: the database is the reason', async () => {
+  it('moved with its database, also in the middle of a call: the database is the reason', async () => {
     const store = await openFileStore({ data })
     ends.push(() => store.close())
     await store.commit(ref, run(openTurn('t1')))

@@ -158,7 +158,7 @@ describe('the head file', () => {
 
 describe('the WAL', () => {
   fault('files of SQLite that are cut, missing or of another time')
-  it('[SQ19] stays small, however much is written', async () => {
+  it('stays small, however much is written', async () => {
     const folder = scratchFolder()
     const path = join(folder, 'runsheet.db')
     const store = await openSqliteStore({ path })

@@ -102,7 +102,7 @@ describe('one flipped bit in each table and index', () => {
 })
 
 describe.each(inLongRun(HIDDEN, HIDDEN.slice(0, 1)))('rows that %s does not find any more', (index, sql) => {
-  it('[SQ16][SQ17][SQ18][FA5] serve refuses in one line, verify and backup name it', async () => {
+  it('[SQ16][FA5] serve refuses in one line, verify and backup name it', async () => {
     const copy = copyOf(killed)
     hiddenBy(copy.path, index, sql)
     const data = ['--data', copy.folder]
@@ -134,14 +134,14 @@ it('[SQ16] a log with a gap is not read', async () => {
   rmSync(folder, { recursive: true })
 })
 
-it('[SQ17] verify reports one damaged event once', async () => {
+it('verify reports one damaged event once', async () => {
   const { folder, path } = copyOf(killed)
   withDatabase(path, "UPDATE events SET data = data || ' ' WHERE id = 7")
   expect(await verified(path)).toEqual([expect.stringMatching(/^event \d+ of \S+ does not fit its chain$/)])
   rmSync(folder, { recursive: true })
 })
 
-it('[HT38][SQ16] each damage is logged once', async () => {
+it('[SQ16] each damage is logged once', async () => {
   const { folder, path } = copyOf(killed)
   const server = await serveWatched(folder)
   const names = (await server.person.sessions({ limit: 2 })).sessions.map(({ session_id }) => session_id)
@@ -162,7 +162,7 @@ it('[HT38][SQ16] each damage is logged once', async () => {
 })
 
 describe('verify', () => {
-  it('[SQ15][SQ17][SQ18][FA5] names a lost -wal, which serve refuses in one line; both say what to do', async () => {
+  it('[SQ15][FA5] names a lost -wal, which serve refuses in one line; both say what to do', async () => {
     const { folder, path } = copyOf(killed)
     const store = await openSqliteStore({ path })
     await store.commit({ tenant: 'local', conversation: 'c1' }, run(openTurn('t1')))
@@ -206,14 +206,14 @@ describe('verify', () => {
       'UPDATE events SET data = (SELECT data FROM events WHERE id = 8) WHERE id = 7',
     ],
     ['the end of a log', 'DELETE FROM events WHERE seq = (SELECT max(seq) FROM events)'],
-  ])('[SQ17] finds %s that was changed behind our back', async (_, sql) => {
+  ])('finds %s that was changed behind our back', async (_, sql) => {
     const { folder, path } = copyOf(searched)
     withDatabase(path, sql)
     expect((await verified(path)).length).toBeGreaterThan(0)
     rmSync(folder, { recursive: true })
   })
 
-  it('[SQ17] runs beside a process that writes', async () => {
+  it('runs beside a process that writes', async () => {
     const folder = scratchFolder()
     const path = join(folder, 'runsheet.db')
     const writer = runWriter({ store: 'sqlite', at: path, conversation: 'c1', from: 0, to: 1_000_000, tasks: true })

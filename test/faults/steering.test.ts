@@ -103,13 +103,13 @@ describe.concurrent('a process that dies while it drives a turn that a person st
       store,
     )
 
-  it.each(POINTS)('[TR43] %s commit %i (%s): each message is heard once, and none is lost', dies)
+  it.each(POINTS)('%s commit %i (%s): each message is heard once, and none is lost', dies)
 
-  it.each(inLongRun(EVERY, []))('[TR43] %s commit %i (%s), on PostgreSQL', (when, nth, line) =>
+  it.each(inLongRun(EVERY, []))('%s commit %i (%s), on PostgreSQL', (when, nth, line) =>
     dies(when, nth, line, 'postgres'),
   )
 
-  it.each(['before', 'after'] as const)('[TR43] %s the end of a turn that was stopped for a message', when =>
+  it.each(['before', 'after'] as const)('%s the end of a turn that was stopped for a message', when =>
     Scene.play(STORY, async scene => {
       scene.turns.provider.script(request =>
         usersIn(request).includes('Now') ? 'Heard.' : { text: 'I was going to ', hangs: true },

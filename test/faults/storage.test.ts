@@ -48,7 +48,7 @@ describe.each([
   ['sqlite', /^SQLITE_FULL \(13\): database or disk is full$/],
   ['file', /^(SQLITE_FULL \(13\): .*|ENOSPC: no space left on device, .*)$/],
 ] as const)('a full disk under --store %s', (store, detail) => {
-  it('[HT38][HT39] whichever edge meets it: one line in the log, /readyz 503 until there is room', async ({ skip }) => {
+  it('[HT26] whichever edge meets it: one line in the log, /readyz 503 until there is room', async ({ skip }) => {
     if (whyNoMounts) return skip(whyNoMounts)
     const disk = mountSmallDisk(data, 8)
     ends.push(() => disk.unmount())
@@ -100,9 +100,7 @@ describe.each([
 })
 
 describe('a limit on the size of files', () => {
-  it('[HT38][HT39] under a server and its turns: one line in the log, /readyz 503 until it is lifted', async ({
-    skip,
-  }) => {
+  it('[HT26] under a server and its turns: one line in the log, /readyz 503 until it is lifted', async ({ skip }) => {
     if (whyNoLimits) return skip(whyNoLimits)
     const server = await serve([], ['prlimit', '--fsize=300000:', '--'])
     await expect.poll(() => refusal(server.addTask('x'.repeat(7_000)))).toBe(IO)
@@ -123,7 +121,7 @@ describe('a limit on the size of files', () => {
     expect(server.log()).toHaveLength(2)
   })
 
-  it('[HT38] under `runsheet mcp`: one line on stderr, and one when it works again', async ({ skip }) => {
+  it('under `runsheet mcp`: one line on stderr, and one when it works again', async ({ skip }) => {
     if (whyNoLimits) return skip(whyNoLimits)
     const host = await overStdio(data, hostOf({ era: '2025' }), ['--toolset', 'task_list'], CLI)
     ends.push(() => host.client.close())
@@ -150,7 +148,7 @@ describe('a limit on the size of files', () => {
 })
 
 describe('a damaged database', () => {
-  it('[HT38][HT39] under a server: the log has the detail and the file, and /readyz stays 503', async () => {
+  it('[HT26] under a server: the log has the detail and the file, and /readyz stays 503', async () => {
     const server = await serve()
     for (let tasks = 0; tasks < 40; tasks += 1) await server.addTask('x'.repeat(7_000))
     overwrite(join(data, 'runsheet.db'))
@@ -165,7 +163,7 @@ describe('a damaged database', () => {
     ])
   })
 
-  it('[CL4][SQ5] at the start: one line with what is wrong with it', async () => {
+  it('[SQ3] at the start: one line with what is wrong with it', async () => {
     const path = join(data, 'runsheet.db')
     const store = await openSqliteStore({ path })
     for (let count = 0; count < 100; count += 1) {
@@ -186,7 +184,7 @@ describe('a damaged database', () => {
   })
 })
 
-it('[HT38] the library: onError hears of a failure once, also where a tool answered it to the model', async () => {
+it('the library: onError hears of a failure once, also where a tool answered it to the model', async () => {
   const inner = await openSqliteStore({ path: join(data, 'runsheet.db') })
   const full = (): StoreError => new StoreError('full', FULL, { cause: new Error('ENOSPC: no space left on device') })
   const store = storeWith(inner, { commit: () => Promise.reject(full()), probe: () => Promise.reject(full()) })
@@ -201,7 +199,7 @@ it('[HT38] the library: onError hears of a failure once, also where a tool answe
 })
 
 describePostgres('PostgreSQL that can be written to no more', () => {
-  it('[HT38][HT39] one line in the log, /readyz 503 with the reason, 200 once it can', async () => {
+  it('[HT26] one line in the log, /readyz 503 with the reason, 200 once it can', async () => {
     const url = await ownDatabase()
     const server = await serve(['--store', url])
     await server.addTask()

@@ -196,7 +196,7 @@ describe('a link on the way to the task files', () => {
         symlinkSync(join(elsewhere(), 'tasks'), folder)
       },
     ],
-  ])('[FI17] %s: the server says so and does not start', async (name, link) => {
+  ])('[FI16] %s: the server says so and does not start', async (name, link) => {
     link()
     const child = runCli(['serve', '--port', '0', '--data', data, '--store', 'file'])
     ends.push(() => child.process.kill('SIGKILL'))
@@ -206,7 +206,7 @@ describe('a link on the way to the task files', () => {
     untouched()
   })
 
-  it('[FI17] that is put there before the folder exists: every list is refused, and nothing outside is touched', async () => {
+  it('[FI16] that is put there before the folder exists: every list is refused, and nothing outside is touched', async () => {
     const store = await openFileStore({ data })
     ends.push(() => store.close())
     symlinkSync(elsewhere(), join(data, '.agents'))
@@ -216,7 +216,7 @@ describe('a link on the way to the task files', () => {
     untouched()
   })
 
-  it('[FI17] a tenant whose folder is a link is refused; other tenants go on', async () => {
+  it('[FI16] a tenant whose folder is a link is refused; other tenants go on', async () => {
     mkdirSync(folder, { recursive: true })
     symlinkSync(join(elsewhere(), 'tasks'), join(folder, 'acme'))
     const store = await openFileStore({ data })
@@ -229,7 +229,7 @@ describe('a link on the way to the task files', () => {
     untouched()
   })
 
-  it('[FI17] that is the lock file is refused, and no file is made behind it', async () => {
+  it('[FI16] that is the lock file is refused, and no file is made behind it', async () => {
     mkdirSync(data)
     symlinkSync(join(scratch, 'nothing'), join(data, 'files.lock'))
     await expect(openFileStore({ data })).rejects.toMatchObject({
@@ -239,7 +239,7 @@ describe('a link on the way to the task files', () => {
   })
 })
 
-it('[FI11] a folder that has become read-only is reported briefly, without a path, and nothing is committed', async ({
+it('a folder that has become read-only is reported briefly, without a path, and nothing is committed', async ({
   skip,
 }) => {
   // Permissions do not hold root back: it needs a file system that is read-only.

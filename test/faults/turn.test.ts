@@ -91,7 +91,7 @@ describe.concurrent('a process that dies while it drives', () => {
       await scene.check(reader)
     }))
 
-  it.each(['before', 'after'] as const)('[TR3] %s the turn is started: the same request again has it done once', when =>
+  it.each(['before', 'after'] as const)('[TR1] %s the turn is started: the same request again has it done once', when =>
     Scene.play(STORIES.advanced, async scene => {
       const child = scene.child({ tokens: TOKENS, endAt: { when, nth: 1, signal: 'SIGKILL' } })
       const url = (await child.line(line => line.startsWith('url '))).slice(4)

@@ -55,7 +55,7 @@ it('[HK5] gives the digest as the host wants it, with the first prompt if no MCP
   expect(await hook(['BeforeAgent', ...words], prompt, data)).toEqual(QUIET)
 })
 
-it('[SU17] in a subfolder of a repository, it uses the data folder of the project', async () => {
+it('in a subfolder of a repository, it uses the data folder of the project', async () => {
   const data = await withPlan()
   const [project, below] = [dirname(data), join(dirname(data), 'packages', 'a')]
   mkdirSync(below, { recursive: true })
@@ -66,7 +66,7 @@ it('[SU17] in a subfolder of a repository, it uses the data folder of the projec
   expect(readdirSync(below)).toEqual([])
 })
 
-it('[HK10] leaves the session in a file for the MCP process of the same host', async () => {
+it('leaves the session in a file for the MCP process of the same host', async () => {
   const data = await withPlan()
   await hook(['BeforeAgent', '--host', 'gemini', '--data', data], prompt, data)
   const file = join(data, 'hosts', `${process.pid}.json`)
@@ -101,7 +101,7 @@ it('[HK8] writes nothing to a database that is too large to be checked in time, 
   expect(stdout).toContain('Collect')
 })
 
-it('[HK4] Gemini CLI does not say that a person stopped the agent, so its transcript is asked', async () => {
+it('Gemini CLI does not say that a person stopped the agent, so its transcript is asked', async () => {
   const data = await withPlan()
   const words = ['--host', 'gemini', '--data', data]
   // Also where the agent had said something before.

@@ -75,7 +75,7 @@ describe('stop', () => {
     expect(await logged('gate_followed')).toHaveLength(0)
   })
 
-  it('[HK2] gives up after three follow-ups without progress, and counts in the log', async () => {
+  it('[HK1] gives up after three follow-ups without progress, and counts in the log', async () => {
     await prompts('p1')
     await plans('p1', 'Collect', 'Write')
     const kinds = []
@@ -90,7 +90,7 @@ describe('stop', () => {
     expect(await stops('p1')).toMatchObject({ kind: 'block' })
   })
 
-  it('[HK4][HK13] is silent in an unknown conversation, without a known turn, and with --no-gate; nothing is written', async () => {
+  it('is silent in an unknown conversation, without a known turn, and with --no-gate; nothing is written', async () => {
     expect(await stops('p1')).toEqual({ kind: 'silence' })
     await plans('p1', 'Collect')
     expect(await stops()).toEqual({ kind: 'silence' })
@@ -118,7 +118,7 @@ describe('digest', () => {
     expect(await prompts('p3')).toEqual({ kind: 'silence' })
   })
 
-  it('[HK6] comes with a prompt only if somebody changed the plan since the agent saw it', async () => {
+  it('comes with a prompt only if somebody changed the plan since the agent saw it', async () => {
     await plans('p1', 'Collect')
     await hears({ kind: 'start' })
     expect(await prompts('p2')).toEqual({ kind: 'silence' })
@@ -136,7 +136,7 @@ describe('tools', () => {
     ok: false,
   }
 
-  it('[HK9] are evidence of the task in progress: by the host, without secrets', async () => {
+  it('are evidence of the task in progress: by the host, without secrets', async () => {
     await plans('p1', 'Collect')
     const [task] = (await door.read(ref)).tasks.values()
     await hears({ kind: 'tool', call })
@@ -145,14 +145,14 @@ describe('tools', () => {
     expect(JSON.stringify(evidence)).not.toContain('abcdefghijklmnopqrstuvwxyz')
   })
 
-  it('[HK9] are kept without a value that is nested too deeply to be read', async () => {
+  it('are kept without a value that is nested too deeply to be read', async () => {
     await plans('p1', 'Collect')
     const answer: unknown = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
     await hears({ kind: 'tool', call: { ...call, answer } })
     expect(await logged('evidence_added')).toMatchObject([{ data: { answer: expect.stringContaining('too deeply') } }])
   })
 
-  it('[HK9][HK13] are not stored without a task in progress, or with --no-evidence', async () => {
+  it('are not stored without a task in progress, or with --no-evidence', async () => {
     await hears({ kind: 'tool', call })
     expect((await door.read(ref)).seq).toBe(0)
     await plans('p1', 'Collect')
@@ -161,7 +161,7 @@ describe('tools', () => {
   })
 })
 
-it('[HK9] a host does not wait for evidence, and is not told that it could not be stored', async () => {
+it('a host does not wait for evidence, and is not told that it could not be stored', async () => {
   const failed = Promise.withResolvers<unknown>()
   const gone = new Error('The store is gone.')
   const broken = new Proxy(door, {

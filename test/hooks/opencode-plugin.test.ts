@@ -65,7 +65,7 @@ async function changes(data: string, title: string): Promise<void> {
   )
 }
 
-it("[HK6] a prompt brings the plan into OpenCode's system prompt, and our own tools keep it up to date", async () => {
+it("a prompt brings the plan into OpenCode's system prompt, and our own tools keep it up to date", async () => {
   const data = await withPlan()
   const { says, system, call } = await loaded({ data })
   await says('Go on.')
@@ -75,7 +75,7 @@ it("[HK6] a prompt brings the plan into OpenCode's system prompt, and our own to
   expect(await system()).toContain('Now: 1 "Collect for May"')
 })
 
-it('[HK4] a chat that a person stopped stays stopped until the next prompt, however often OpenCode calls it idle', async () => {
+it('a chat that a person stopped stays stopped until the next prompt, however often OpenCode calls it idle', async () => {
   const data = await withPlan()
   const { says, system, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
@@ -92,7 +92,7 @@ it('[HK4] a chat that a person stopped stays stopped until the next prompt, howe
   expect(prompts).toEqual([expect.stringContaining('"Collect for June"')])
 })
 
-it('[HK1][HK4] a chat that stops early is sent back, but not a subagent', async () => {
+it('[HK1] a chat that stops early is sent back, but not a subagent', async () => {
   const data = await withPlan()
   const { says, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
@@ -109,7 +109,7 @@ it('[HK1][HK4] a chat that stops early is sent back, but not a subagent', async 
   expect(prompts).toHaveLength(2)
 })
 
-it('[HK11] signs the chat of each call of our tools, and takes the signature out again', async () => {
+it('signs the chat of each call of our tools, and takes the signature out again', async () => {
   const data = await withPlan()
   writeFileSync(join(data, 'opencode-secret'), 'a secret that setup has made\n')
   const { call } = await loaded({ data })
@@ -123,7 +123,7 @@ it('[HK11] signs the chat of each call of our tools, and takes the signature out
   expect(args).toEqual({ id: 1 })
 })
 
-it('[HK11] makes the secret where nobody ran setup, as in a clone, and only its owner can read it', async () => {
+it('makes the secret where nobody ran setup, as in a clone, and only its owner can read it', async () => {
   const data = await withPlan()
   const { call } = await loaded({ data: '.runsheet', folder: dirname(data) })
   const args = {}

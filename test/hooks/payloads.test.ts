@@ -26,11 +26,11 @@ const KINDS: Readonly<Record<HookHost, readonly (string | undefined)[]>> = {
 }
 
 describe.each(HOOK_HOSTS)('recorded payloads of %s', host => {
-  it('[HK7] are read as starts, prompts, tools and stops; our own tools, follow-ups and other events as nothing', () => {
+  it('are read as starts, prompts, tools and stops; our own tools, follow-ups and other events as nothing', () => {
     expect(eventsOf(host).map(event => event?.kind)).toEqual(KINDS[host])
   })
 
-  it('[HK7] name the session, and the turn where the host has one', () => {
+  it('name the session, and the turn where the host has one', () => {
     const known = eventsOf(host).filter(event => event !== undefined)
     expect(new Set(known.map(({ session }) => session))).toEqual(new Set(['5e55104e-0000-4000-8000-000000000001']))
     const turns = new Set(known.filter(({ kind }) => kind !== 'start').map(({ turn }) => turn))
@@ -44,7 +44,7 @@ describe.each(HOOK_HOSTS)('recorded payloads of %s', host => {
     expect([...turns]).toEqual([turn])
   })
 
-  it('[HK7] carry tool, arguments and answer, and whether it succeeded as far as the host says', () => {
+  it('carry tool, arguments and answer, and whether it succeeded as far as the host says', () => {
     const calls = eventsOf(host).flatMap(event => (event?.kind === 'tool' ? [event.call] : []))
     expect(calls).toMatchObject([{ arguments: { command: 'echo evidence-42' }, ok: true }, {}])
     expect(JSON.stringify(calls[0]?.answer)).toContain('evidence-42')
@@ -65,14 +65,14 @@ describe('starts of a session that goes on', () => {
   it.each([
     ...recorded.map(each => ({ ...each, how: 'recorded' })),
     ...documented.map(each => ({ ...each, how: 'documented' })),
-  ])('[HK7] $host, $payload.source ($how): a start of the same session', ({ host, payload }) => {
+  ])('$host, $payload.source ($how): a start of the same session', ({ host, payload }) => {
     expect(eventOf(host, nameOf(payload), payload)).toMatchObject({
       kind: 'start',
       session: '5e55104e-0000-4000-8000-000000000001',
     })
   })
 
-  it('[HK7] every host that resumes or compacts says so', () => {
+  it('every host that resumes or compacts says so', () => {
     const sources = [...recorded, ...documented].map(({ host, payload }) => `${host} ${String(payload['source'])}`)
     expect(sources.toSorted()).toEqual([
       'claude-code compact',
@@ -89,7 +89,7 @@ describe('starts of a session that goes on', () => {
 describe.each(['claude-code', 'codex'] as const)('recorded arguments of the tool `hook` from %s', host => {
   const inputs = (read('mcp-tool') as Record<string, Payload[]>)[host] ?? []
 
-  it('[HK7] are read as the same events', () => {
+  it('are read as the same events', () => {
     const events = inputs.map(input => eventOfTool(host, input))
     const tools = events.flatMap(each => (each?.event.kind === 'tool' ? [each.event.call] : []))
     expect(tools).toMatchObject([
@@ -102,11 +102,11 @@ describe.each(['claude-code', 'codex'] as const)('recorded arguments of the tool
 })
 
 describe('events that are not ours', () => {
-  it('[HK4] a subagent may stop', () => {
+  it('a subagent may stop', () => {
     expect(eventOf('claude-code', 'Stop', { session_id: 's', agent_id: 'a' })).toBeUndefined()
   })
 
-  it('[HK4] Gemini CLI stops without an answer when a person stopped it', () => {
+  it('Gemini CLI stops without an answer when a person stopped it', () => {
     const stop = { session_id: 's', prompt_response: '[no response text]', stop_hook_active: true }
     expect(eventOf('gemini', 'AfterAgent', stop)).toBeUndefined()
   })
@@ -122,7 +122,7 @@ describe('events that are not ours', () => {
 })
 
 describe('answers', () => {
-  it('[HK7] are in the form that each host reads', () => {
+  it('are in the form that each host reads', () => {
     for (const host of ['claude-code', 'codex', 'gemini', 'qwen'] as const) {
       expect(answerFor(host, 'Stop', { kind: 'silence' })).toEqual({})
       expect(answerFor(host, 'Stop', { kind: 'block', reason: 'r' })).toEqual({ decision: 'block', reason: 'r' })

@@ -34,7 +34,7 @@ async function listening(path: string, onSocket: (socket: Socket) => void): Prom
   await once(server, 'listening')
 }
 
-it('[HK14] hooks of Gemini CLI ask the MCP process of their host, also where plans are on PostgreSQL', async () => {
+it('hooks of Gemini CLI ask the MCP process of their host, also where plans are on PostgreSQL', async () => {
   const data = join(scratch(), 'data')
   const database = await freshDatabase(inject('postgresUrl'))
   const args = ['--hooks', '--review', 'off', '--store', database.url]
@@ -57,7 +57,7 @@ it('[HK14] hooks of Gemini CLI ask the MCP process of their host, also where pla
   await vi.waitFor(() => expect(lstatSync(socketIn(data), { throwIfNoEntry: false })).toBeUndefined())
 })
 
-it('[HK14] without a process that listens, the hook reads the database itself', async () => {
+it('without a process that listens, the hook reads the database itself', async () => {
   const data = await withPlan()
   const told = expect.stringContaining('Collect') as unknown
   await listening(socketIn(data, 'v0'), () => expect.unreachable('it is of another version'))
@@ -66,7 +66,7 @@ it('[HK14] without a process that listens, the hook reads the database itself', 
   expect(await opencode(data)).toMatchObject({ stdout: told })
 })
 
-it('[HK14] the socket of a process that was killed is as good as none', async () => {
+it('the socket of a process that was killed is as good as none', async () => {
   const data = await withPlan()
   mkdirSync(join(data, 'hosts'))
   const listen = `require('node:net').createServer().listen(${JSON.stringify(socketIn(data))}, () => console.log('ready'))`
@@ -78,7 +78,7 @@ it('[HK14] the socket of a process that was killed is as good as none', async ()
   expect((await opencode(data)).stdout).toContain('Collect')
 })
 
-it('[HK14] a process that is frozen, dies or answers by half is silence: the event may have been acted on', async () => {
+it('a process that is frozen, dies or answers by half is silence: the event may have been acted on', async () => {
   const ways: readonly ((socket: Socket) => void)[] = [
     () => {},
     socket => socket.destroy(),
@@ -92,7 +92,7 @@ it('[HK14] a process that is frozen, dies or answers by half is silence: the eve
   expect(await Promise.all(ended)).toEqual([QUIET, QUIET, QUIET])
 })
 
-it('[HK14] where the path is too long for a socket there is none', async () => {
+it('where the path is too long for a socket there is none', async () => {
   const data = join(scratch(), 'a'.repeat(100))
   const door = openDoor({ store: openMemoryStore() })
   const stop = serveHooks({ data, door, redact: redactor(), session: undefined, onError: () => {} })
@@ -101,7 +101,7 @@ it('[HK14] where the path is too long for a socket there is none', async () => {
   await door.close()
 })
 
-it('[HK14] what is no event is answered with nothing, and the process goes on', async () => {
+it('what is no event is answered with nothing, and the process goes on', async () => {
   const data = join(scratch(), 'data')
   const host = await overStdio(data, hostOf({ era: '2025', name: 'qwen-cli-mcp-client' }), ['--hooks'])
   onTestFinished(() => host.client.close())

@@ -43,7 +43,7 @@ async function asked(scene: HostScene, terminal: Terminal): Promise<Asked> {
 const choose = (terminal: Terminal, down: number): Promise<void> =>
   terminal.keys('Right', ...Array.from({ length: down }, () => 'Down'), 'Space', 'Up', 'Up', 'Enter')
 
-it('[HO14][HO12][HO4] the form shows the plan with its check, and three keys approve it and let the check run', async () => {
+it('[HO12] the form shows the plan with its check, and three keys approve it and let the check run', async () => {
   const scene = await opened()
   const terminal = await scene.terminal()
   const { review } = await asked(scene, terminal)
@@ -55,7 +55,7 @@ it('[HO14][HO12][HO4] the form shows the plan with its check, and three keys app
   await terminal.sees('DONE')
 })
 
-it('[HO14] a title can be edited in the form, and tasks added and removed', async () => {
+it('a title can be edited in the form, and tasks added and removed', async () => {
   const scene = await opened()
   const terminal = await scene.terminal()
   await asked(scene, terminal)
@@ -70,7 +70,7 @@ it('[HO14] a title can be edited in the form, and tasks added and removed', asyn
   await isDone(scene, ['1 Write greeting.mjs for Ann', '2 Tell Ann'])
 })
 
-it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins another conversation', async () => {
+it('changes, rejection, a link and the page; each /clear begins another conversation', async () => {
   const scene = await opened()
   const terminal = await scene.terminal({ env: scene.browser })
   const fresh = async (): Promise<void> => {
@@ -111,7 +111,7 @@ it('[HO14][HO15] changes, rejection, a link and the page; each /clear begins ano
   expect(new Set([first, second, third, fourth].map(({ address }) => address)).size).toBe(4)
 })
 
-it('[HO15] claude -c finds the plan again', async () => {
+it('claude -c finds the plan again', async () => {
   const scene = await opened()
   const terminal = await scene.terminal()
   await asked(scene, terminal)

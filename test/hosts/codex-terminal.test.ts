@@ -46,7 +46,7 @@ async function asked(scene: HostScene, terminal: Terminal): Promise<Asked> {
   return { address, review }
 }
 
-it('[HO14][HO12] the form shows the plan with its check, and one key approves it and lets the check run', async () => {
+it('[HO12] the form shows the plan with its check, and one key approves it and lets the check run', async () => {
   const scene = await opened()
   const terminal = await scene.terminal({ sees: 'Hooks need review' })
   terminal.record('codex-hooks', 'Hooks need review')
@@ -61,7 +61,7 @@ it('[HO14][HO12] the form shows the plan with its check, and one key approves it
   await terminal.sees('DONE')
 })
 
-it('[HO16] hooks run once a person has accepted them in /hooks, and doctor says so', async () => {
+it('hooks run once a person has accepted them in /hooks, and doctor says so', async () => {
   const scene = await opened()
   scene.model.script = worker({ tasks: [{ title: 'Look' }, { title: 'Leap' }], stopsAfter: 1 })
   const terminal = await scene.terminal({ sees: 'Hooks need review' })
@@ -83,7 +83,7 @@ it('[HO16] hooks run once a person has accepted them in /hooks, and doctor says 
   expect(events.filter(({ type }) => type === 'gate_followed')).toHaveLength(1)
 })
 
-it('[HO14][HO15] changes, rejection and the page; each /new begins another conversation', async () => {
+it('changes, rejection and the page; each /new begins another conversation', async () => {
   const scene = await opened()
   const terminal = await accepted(scene)
   const fresh = async (): Promise<void> => {
@@ -120,7 +120,7 @@ it('[HO14][HO15] changes, rejection and the page; each /new begins another conve
 })
 
 it.each(['-a never', '--dangerously-bypass-approvals-and-sandbox'])(
-  '[HO23] with %s Codex shows no form, and decides nothing: the page opens, and a person decides there',
+  'with %s Codex shows no form, and decides nothing: the page opens, and a person decides there',
   async words => {
     const scene = await opened()
     const terminal = await accepted(scene, words.split(' '))
@@ -137,7 +137,7 @@ it.each(['-a never', '--dangerously-bypass-approvals-and-sandbox'])(
   },
 )
 
-it('[HO15] codex resume finds the plan again', async () => {
+it('codex resume finds the plan again', async () => {
   const scene = await opened()
   const terminal = await accepted(scene)
   await asked(scene, terminal)

@@ -10,7 +10,7 @@ hostSuite(codex)
 
 const opened = sceneOf(codex)
 
-it('[HO19] Codex starts although the database is damaged, and its agent is told', async () => {
+it('Codex starts although the database is damaged, and its agent is told', async () => {
   const scene = await opened()
   scene.model.script = worker({ tasks: [{ title: 'Look' }] })
   await scene.setup()

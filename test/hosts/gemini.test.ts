@@ -8,7 +8,7 @@ hostSuite(gemini)
 
 const opened = sceneOf(gemini)
 
-it('[HO21] Gemini CLI does not run without a terminal in a folder that it does not trust; doctor says so', async () => {
+it('Gemini CLI does not run without a terminal in a folder that it does not trust; doctor says so', async () => {
   const scene = await opened()
   scene.model.script = talker
   const untrusted = { GEMINI_CLI_TRUST_WORKSPACE: '' }

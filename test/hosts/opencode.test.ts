@@ -11,7 +11,7 @@ hostSuite(opencode)
 
 const opened = sceneOf(opencode)
 
-it('[HO18] OpenCode in a subfolder of a clone, where nobody ran setup: its chats have plans and evidence of their own', async () => {
+it('OpenCode in a subfolder of a clone, where nobody ran setup: its chats have plans and evidence of their own', async () => {
   const scene = await opened()
   const { model, project } = scene
   const before = () => [opencode.shell('echo evidence-42')]

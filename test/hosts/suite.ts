@@ -53,7 +53,7 @@ export function hostSuite(host: Driver): void {
       expect(scene.model.asked.at(-1)?.answer).toEqual({ text: 'DONE' })
     })
 
-    it('[HO2] a person may take 75 s', async () => {
+    it('a person may take 75 s', async () => {
       const scene = await opened()
       scene.model.script = worker({ tasks: TASKS })
       await scene.setup()
@@ -65,7 +65,7 @@ export function hostSuite(host: Driver): void {
       await isDone(scene, EDITED)
     })
 
-    it('[HO3] neither the host nor silence decides; what a person rejects is not written', async () => {
+    it('neither the host nor silence decides; what a person rejects is not written', async () => {
       const scene = await opened()
       scene.model.script = worker({ tasks: TASKS })
       await scene.setup()
@@ -79,7 +79,7 @@ export function hostSuite(host: Driver): void {
       expect((await scene.person.plans()).map(outline)).toEqual([[]])
     })
 
-    it('[HO4] an agent that stops early is sent back, and finishes', async () => {
+    it('an agent that stops early is sent back, and finishes', async () => {
       const scene = await opened()
       scene.model.script = worker({ tasks: TASKS, stopsAfter: 1 })
       await scene.setup()
@@ -91,7 +91,7 @@ export function hostSuite(host: Driver): void {
       expect(events.filter(({ type }) => type === 'gate_followed')).toHaveLength(1)
     })
 
-    it('[HO4][HO6] one that stops again and again is let go, and told of the plan when it is resumed', async () => {
+    it('one that stops again and again is let go, and told of the plan when it is resumed', async () => {
       const scene = await opened()
       scene.model.script = worker({ tasks: TASKS, stopsAfter: 1, heedsGate: false })
       await scene.setup()
@@ -111,7 +111,7 @@ export function hostSuite(host: Driver): void {
       expect(await scene.person.plans()).toHaveLength(1)
     })
 
-    it('[HO22] with gate, evidence and digest off, a session that is resumed still goes on with its plan', async () => {
+    it('with gate, evidence and digest off, a session that is resumed still goes on with its plan', async () => {
       const scene = await opened()
       const before = () => [host.shell('echo evidence-42')]
       scene.model.script = worker({ tasks: TASKS, before, stopsAfter: 1 })
@@ -128,7 +128,7 @@ export function hostSuite(host: Driver): void {
       expect((await scene.person.client.evidence(session, tasks[0]?.id ?? '')).evidence).toEqual([])
     })
 
-    it("[HO5] the results of the host's own tools are at the task", async () => {
+    it("the results of the host's own tools are at the task", async () => {
       const scene = await opened()
       const calls = [host.shell('echo evidence-42'), host.shell('cat no-such-file')]
       const before = (title: string) => (title.startsWith('Collect') ? calls : [])
@@ -150,7 +150,7 @@ export function hostSuite(host: Driver): void {
       expect(other.evidence).toEqual([])
     })
 
-    it('[HO7] two chats at a time have a plan each', async () => {
+    it('two chats at a time have a plan each', async () => {
       const scene = await opened()
       scene.model.script = request => {
         const month = request.said.some(text => text.includes('June report')) ? 'June' : 'May'
@@ -168,7 +168,7 @@ export function hostSuite(host: Driver): void {
       ])
     })
 
-    it('[HO8] settings that were there come back byte for byte', async () => {
+    it('settings that were there come back byte for byte', async () => {
       const scene = await opened()
       scene.addSettings(host.settings)
       await scene.setup()
@@ -177,7 +177,7 @@ export function hostSuite(host: Driver): void {
       expect(settingsOf(scene)).toEqual(host.settings)
     })
 
-    it('[HO8] after the host has run with them, exactly our entries go', async () => {
+    it('after the host has run with them, exactly our entries go', async () => {
       const scene = await opened()
       scene.addSettings(host.settings)
       scene.model.script = worker({ tasks: TASKS })
@@ -194,7 +194,7 @@ export function hostSuite(host: Driver): void {
       }
     })
 
-    it('[HO9] the page that the host started outlives it, and gets none of its variables', async () => {
+    it('the page that the host started outlives it, and gets none of its variables', async () => {
       const scene = await opened()
       scene.model.script = worker({ tasks: TASKS })
       await scene.setup()
@@ -214,7 +214,7 @@ export function hostSuite(host: Driver): void {
       expect((await scene.person.plans()).map(({ tasks }) => tasks.length)).toEqual([3])
     })
 
-    it('[HO10] a task whose check was red is proven once the agent has done it', async () => {
+    it('a task whose check was red is proven once the agent has done it', async () => {
       const scene = await opened()
       scriptGreeting(scene)
       await scene.start('git', ['init', '--quiet']).ended
@@ -227,7 +227,7 @@ export function hostSuite(host: Driver): void {
       await isProven(scene)
     })
 
-    it('[DS8] an agent disputes a check that contradicts its task, the person changes it, and the receipt tells it', async () => {
+    it('an agent disputes a check that contradicts its task, the person changes it, and the receipt tells it', async () => {
       const scene = await opened()
       scene.write('check.mjs', CHECKS.wrong)
       scene.write('right.mjs', CHECKS.right)
@@ -259,7 +259,7 @@ export function hostSuite(host: Driver): void {
       expect(receipt).toMatch(/^ {2}- what it asks for was changed by a person \(page/m)
     })
 
-    it('[HO20] a colleague without runsheet can work with the host in the project', async () => {
+    it('a colleague without runsheet can work with the host in the project', async () => {
       const scene = await opened()
       if (host.trusting) scene.addSettings(host.trusting(scene.project))
       scene.model.script = talker
@@ -272,7 +272,7 @@ export function hostSuite(host: Driver): void {
       })
     })
 
-    it('[HO11] doctor is content with what setup wrote', async () => {
+    it('doctor is content with what setup wrote', async () => {
       const scene = await opened()
       await scene.setup()
       const { code, printed } = await scene.attempt('doctor', host.name)

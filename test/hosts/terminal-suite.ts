@@ -27,7 +27,7 @@ export interface TerminalTraits {
 export function terminalSuite(host: Driver, { showsAddress, escapes }: TerminalTraits): void {
   const opened = sceneOf(host)
 
-  it(`[HO14][HO4] ${host.label} in a terminal: a plan waits for the page, and is worked through`, async () => {
+  it(`${host.label} in a terminal: a plan waits for the page, and is worked through`, async () => {
     const scene = await opened()
     scriptGreeting(scene, { stopsAfter: 1 })
     await scene.setup()
@@ -46,7 +46,7 @@ export function terminalSuite(host: Driver, { showsAddress, escapes }: TerminalT
     if (!showsAddress) terminal.record(host.name, GREETING.prompt, forDocs(scene, review))
   })
 
-  it(`[HO17] ${host.label} in a terminal: an agent that a person stops is not sent back`, async () => {
+  it(`${host.label} in a terminal: an agent that a person stops is not sent back`, async () => {
     const scene = await opened()
     const work = worker({ tasks: GREETING.tasks.map(({ title }) => ({ title })), stopsAfter: 1 })
     let isThinking = false

@@ -297,7 +297,7 @@ describe('a login code', () => {
   const login = (code: unknown, headers: Sent['headers'] = json): Promise<Answered> =>
     ask('post', '/api/login', headers, JSON.stringify({ code }))
 
-  test('[AU4] is traded once, for a token with which the page may do what a person may', async () => {
+  test('[AU1] is traded once, for a token with which the page may do what a person may', async () => {
     const code = at.server.loginCode()
     const first = await login(code)
     expect(first.status).toBe(200)
@@ -310,14 +310,14 @@ describe('a login code', () => {
     expect([second.status, second.code]).toEqual([401, 'invalid_code'])
   })
 
-  test('[AU4] of many concurrent logins with it, one succeeds', async () => {
+  test('[AU1] of many concurrent logins with it, one succeeds', async () => {
     const code = at.server.loginCode()
     const answers = await Promise.all(Array.from({ length: 20 }, () => login(code)))
     const statuses = Object.groupBy(answers, ({ status }) => status)
     expect([statuses[200]?.length, statuses[401]?.length]).toEqual([1, 19])
   })
 
-  test('[AU4] that is wrong answers 401, and leaves the right one as it is', async () => {
+  test('[AU1] that is wrong answers 401, and leaves the right one as it is', async () => {
     const code = at.server.loginCode()
     const wrong = ['x', code.slice(1), `${code}x`, ` ${code}`, code.toUpperCase(), TOKENS.person, TOKENS.agent, '\0']
     for (const each of wrong) {
@@ -327,14 +327,14 @@ describe('a login code', () => {
     expect((await login(code)).status).toBe(200)
   })
 
-  test('[AU4] missing from the body, or of another type, is 422', async () => {
+  test('[AU1] missing from the body, or of another type, is 422', async () => {
     for (const each of [undefined, null, 1, '', [], {}, ['x'], 'x'.repeat(201)]) {
       const answer = await login(each)
       expect([answer.status, answer.code, answer.field]).toEqual([422, 'invalid_field', 'code'])
     }
   })
 
-  test('[AU4] is issued to a person, each time another', async () => {
+  test('[AU1] is issued to a person, each time another', async () => {
     const issue = async (): Promise<string> => {
       const answer = await ask('post', '/api/login/codes', bearer('person'))
       expect(answer.status).toBe(201)
@@ -347,23 +347,23 @@ describe('a login code', () => {
     expect((await login(other)).status).toBe(200)
   })
 
-  test('[AU4] is not issued to an agent, nor without a token', async () => {
+  test('[AU1] is not issued to an agent, nor without a token', async () => {
     expect((await ask('post', '/api/login/codes', bearer('agent'))).code).toBe('persons_only')
     expect((await ask('post', '/api/login/codes')).code).toBe('unauthorized')
   })
 
-  test('[AU4] is not spent by a page of another origin', async () => {
+  test('[AU1] is not spent by a page of another origin', async () => {
     const code = at.server.loginCode()
     expect((await login(code, { ...json, origin: 'https://evil.example' })).code).toBe('foreign_origin')
     expect((await login(code)).status).toBe(200)
   })
 
-  test('[AU4] is not a token', async () => {
+  test('[AU1] is not a token', async () => {
     const code = at.server.loginCode()
     expect((await ask('get', '/api/models', { authorization: `Bearer ${code}` })).status).toBe(401)
   })
 
-  test('[AU4] gives way once a hundred newer ones were issued', async () => {
+  test('[AU1] gives way once a hundred newer ones were issued', async () => {
     const oldest = at.server.loginCode()
     const newer = Array.from({ length: 100 }, () => at.server.loginCode())
     expect((await login(oldest)).status).toBe(401)
@@ -458,7 +458,7 @@ describe('an unexpected failure', () => {
     expect(own.logged()).toContain(SECRET)
   })
 
-  test('[AU6] search texts and tokens are not in the log', async () => {
+  test('search texts and tokens are not in the log', async () => {
     const own = await failing()
     const response = await own.ask('GET', `/api/tasks?q=my-private-words&token=${TOKENS.agent}`)
     expect(response.status).toBe(500)
@@ -468,7 +468,7 @@ describe('an unexpected failure', () => {
   })
 })
 
-test('[AU6] neither token nor code is ever logged, counted by, or handed out again', async () => {
+test('neither token nor code is ever logged, counted by, or handed out again', async () => {
   const own = await started()
   const codes = [own.server.loginCode(), own.server.loginCode()]
   const secrets = [...Object.values(TOKENS), ...codes]
@@ -496,7 +496,7 @@ test('[AU6] neither token nor code is ever logged, counted by, or handed out aga
 })
 
 describe('the headers that keep a page safe', () => {
-  test.each(PLACES)('[AU7] are on every answer of $title, whatever the caller', async ({ method, path }) => {
+  test.each(PLACES)('are on every answer of $title, whatever the caller', async ({ method, path }) => {
     for (const headers of [{}, bearer('agent'), bearer('person'), { host: 'evil.example' }]) {
       const answer = await ask(method, path, headers)
       // An event stream is no document, and metrics are for a machine: sniffing is all that could go wrong.
@@ -505,7 +505,7 @@ describe('the headers that keep a page safe', () => {
     }
   })
 
-  test('[AU7] are on a file of the page, which may be cached with revalidation', async () => {
+  test('are on a file of the page, which may be cached with revalidation', async () => {
     const page = await ask('get', '/')
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8')
     expect(page.headers['cache-control']).toBe('no-cache')
@@ -518,13 +518,13 @@ describe('the headers that keep a page safe', () => {
     expect(page.text).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style|javascript:|https?:/)
   })
 
-  test('[AU7] private answers are never cached', async () => {
+  test('private answers are never cached', async () => {
     for (const path of ['/api/sessions', '/api/openapi.json', '/api/nothing', '/nothing']) {
       expect((await ask('get', path, bearer('person'))).headers['cache-control'], path).toBe('no-store')
     }
   })
 
-  test('[AU7] no header names the server software', async () => {
+  test('no header names the server software', async () => {
     const { headers } = await ask('get', '/')
     expect(headers['server']).toBeUndefined()
     expect(headers['x-powered-by']).toBeUndefined()
@@ -539,7 +539,7 @@ describe('a method that is not there', () => {
   }))
   const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']
 
-  test.each(BY_PATH)('[HT29] $path answers 405 with the allowed methods', async ({ path, allow, isPublic }) => {
+  test.each(BY_PATH)('$path answers 405 with the allowed methods', async ({ path, allow, isPublic }) => {
     for (const method of METHODS.filter(each => !allow.includes(each))) {
       const answer = await ask(method, urlOf(path), isPublic ? {} : bearer('agent'))
       expect([method, answer.status, answer.code]).toEqual([method, 405, 'method_not_allowed'])
@@ -549,14 +549,14 @@ describe('a method that is not there', () => {
   })
 
   test.each([...UNKNOWN, ...OPEN.filter(({ title }) => title.startsWith('an unknown'))])(
-    '[HT29] $title is 404 for an authenticated caller',
+    '$title is 404 for an authenticated caller',
     async ({ method, path }) => {
       const answer = await ask(method, path, bearer('agent'))
       expect([answer.status, answer.code]).toEqual([404, 'not_found'])
     },
   )
 
-  test('[HT29] HEAD answers as GET would, and ends: of an event stream too', async () => {
+  test('HEAD answers as GET would, and ends: of an event stream too', async () => {
     for (const { path, title } of PLACES.filter(({ method }) => method === 'get')) {
       const lines = [`Host: 127.0.0.1:${at.url.port}`, `Authorization: ${bearer('agent').authorization}`]
       const request = [`HEAD ${path} HTTP/1.1`, ...lines, 'Connection: close', '\r\n'].join('\r\n')
@@ -573,7 +573,7 @@ describe('a method that is not there', () => {
     '//api/sessions',
     '/api/sessions/s/tasks/',
     '/api;x',
-  ])('[HT29] %s is not another way to a route', async path => {
+  ])('%s is not another way to a route', async path => {
     const answer = await ask('get', path, bearer('agent'))
     expect([answer.status, answer.code]).toEqual([404, 'not_found'])
   })

@@ -34,7 +34,7 @@ describe('what is not about storage', () => {
         },
       )
 
-    const title = `[HT4][AU12] takes ${most / 1024} kB and not a byte more (without a length: %s)`
+    const title = `takes ${most / 1024} kB and not a byte more (without a length: %s)`
     test.each([false, true])(title, async chunked => {
       const { code } = await sent(padded(most), chunked)
       expect(['invalid_field', 'invalid_id', 'invalid_code']).toContain(code)
@@ -50,7 +50,7 @@ describe('what is not about storage', () => {
       ['Transfer-Encoding: chunked'],
       (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
     ],
-  ])('[HT4] a body of 10 MB, %s, is refused, and the line closed', async (_, headers, framed) => {
+  ])('a body of 10 MB, %s, is refused, and the line closed', async (_, headers, framed) => {
     for (const { method, path } of WITH_BODY) {
       const head = headOf(`${method.toUpperCase()} ${filled(path, () => 'x')}`, [
         'Content-Type: application/json',
@@ -63,7 +63,7 @@ describe('what is not about storage', () => {
     }
   })
 
-  test('[HT2] a body that no route expects must be JSON and not too large', async () => {
+  test('a body that no route expects must be JSON and not too large', async () => {
     const post = (type: string, body: string) =>
       send(at.url.port, 'POST', '/api/login/codes', { headers: { ...bearer('person'), 'content-type': type }, body })
     expect((await post('text/plain', '{}')).status).toBe(415)

@@ -41,7 +41,7 @@ async function started(): Promise<Broken> {
 
 fault('a broken task file')
 
-it('[HT30][FI10] a tool answers the fixed text, and what reads or changes the list 409 with the file', async () => {
+it('[FI10] a tool answers the fixed text, and what reads or changes the list 409 with the file', async () => {
   const server = await started()
   server.write('{ "tasks": [')
   expect(await server.call('ListTasks', {})).toEqual({ result: `Error: ${MESSAGE}` })
@@ -52,7 +52,7 @@ it('[HT30][FI10] a tool answers the fixed text, and what reads or changes the li
   }
 })
 
-it('[HT30] the rest of the conversation goes on with its log', async () => {
+it('the rest of the conversation goes on with its log', async () => {
   const server = await started()
   server.write('[]')
   const follower = await follow(server, 'c1')
@@ -69,7 +69,7 @@ it('[HT30] the rest of the conversation goes on with its log', async () => {
   }
 })
 
-it('[HT30][FI15] the failure is logged once, with the file and what is wrong with it, until it changes', async () => {
+it('the failure is logged once, with the file and what is wrong with it, until it changes', async () => {
   const server = await started()
   server.write('{ "tasks": {} }')
   for (let times = 0; times < 3; times += 1) {
@@ -97,7 +97,7 @@ it('[HT30][FI15] the failure is logged once, with the file and what is wrong wit
   expect(server.lines()).toHaveLength(3)
 })
 
-it('[FI15] a file of another tenant is named under its folder', async () => {
+it('a file of another tenant is named under its folder', async () => {
   const folder = scratchFolder()
   const store = await openFileStore({ data: folder })
   onTestFinished(async () => {

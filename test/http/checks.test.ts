@@ -45,7 +45,7 @@ describe('a decision', () => {
     ['what they say, without id and hash', () => ({ draft_index: 0, checks: [NPM_TEST] })],
     ['the short form', () => ({ draft_index: 0, check: ' npm  "test" ' })],
     ['the short form in a row of its own', () => ({ title: 'B', check: 'npm test' })],
-  ])('[PF2] that sends back %s approves nothing', async (_, sent) => {
+  ])('that sends back %s approves nothing', async (_, sent) => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
     const [row] = await bench.draft(review)
@@ -83,7 +83,7 @@ describe('a decision', () => {
     expect(await bench.draft(review)).toHaveLength(2)
   })
 
-  it('[PF4] takes neither ids nor hashes from outside', async () => {
+  it('takes neither ids nor hashes from outside', async () => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST)] })
     const forged = { kind: 'command', run: ['rm', '-rf', 'dist'], id: 'check-of-the-model', hash: HASH } as const
@@ -147,7 +147,7 @@ describe("a person's edit", () => {
     ])
   })
 
-  it('[PF6] of the checks ends the claim of the model, and fences it', async () => {
+  it('of the checks ends the claim of the model, and fences it', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', { result: 'failed' })
@@ -182,7 +182,7 @@ describe('a check that is refused', () => {
     ['is of no kind', { checks: [{ kind: 'magic' }] }, 'checks[0].kind'],
     ['has a field of no check', { checks: [{ kind: 'person', ask: 'Ok?', run: ['x'] }] }, 'run'],
     ['is no list', { checks: NPM_TEST }, 'checks'],
-  ])('[PF5] because it %s: 422 with the field, and nothing is written', async (_, sent, field) => {
+  ])('because it %s: 422 with the field, and nothing is written', async (_, sent, field) => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A' }, { title: 'B' })
     const { seq } = await bench.server.person.session('c1')
@@ -198,7 +198,7 @@ describe('the routes of a check', () => {
   const at = (task: TaskView, action: string, index = 0): string =>
     `${TASKS}/${task.id}/checks/${task.checks?.[index]?.id}/${action}`
 
-  it('[PF7] a person asks for a run, which is made once, and stops it', async () => {
+  it('a person asks for a run, which is made once, and stops it', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', { result: 'failed' })
@@ -215,7 +215,7 @@ describe('the routes of a check', () => {
     expect(await bench.types(seq)).toEqual(['check_requested', 'check_started', 'check_ran'])
   })
 
-  it('[PF7] a person ticks what a person is asked, once', async () => {
+  it('a person ticks what a person is asked, once', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(LOOK, NPM_TEST)
     const { seq } = await bench.server.person.session('c1')
@@ -229,7 +229,7 @@ describe('the routes of a check', () => {
     expect((await bench.server.refused(422, 'POST', at(task, 'tick', 1))).field).toBe('check_id')
   })
 
-  it('[PF7] what cannot be run is refused, with the reason', async () => {
+  it('what cannot be run is refused, with the reason', async () => {
     const bench = await Bench.set()
     const review = await bench.proposes({ title: 'A', checks: [proposed(NPM_TEST), proposed(LOOK, 'look')] })
     await bench.confirms(review, { draft_index: 0 })
@@ -246,7 +246,7 @@ describe('the routes of a check', () => {
     }
   })
 
-  it('[PF7] without a workspace nothing runs', async () => {
+  it('without a workspace nothing runs', async () => {
     const { server } = await Bench.set(false)
     const ref = { tenant: 'local', conversation: 'c2' }
     await server.door.run(ref, { type: 'open_turn', turn_id: 't1', toolset: 'runsheet', host: { review: false } })
@@ -255,7 +255,7 @@ describe('the routes of a check', () => {
     await expect(run).rejects.toMatchObject({ code: 'check_not_runnable', details: { because: 'no_workspace' } })
   })
 
-  it('[PF8] a person accepts changes, together or one by one', async () => {
+  it('a person accepts changes, together or one by one', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     await bench.ran(HASH, 'baseline', { result: 'failed' })
@@ -273,7 +273,7 @@ describe('the routes of a check', () => {
     expect(accepted.checks?.[0]).not.toHaveProperty('changes')
   })
 
-  it('[PF7] an agent may do none of it', async () => {
+  it('an agent may do none of it', async () => {
     const bench = await Bench.set(false)
     const task = await bench.adds(NPM_TEST)
     const as = 'agent'
@@ -337,7 +337,7 @@ describe('a task on the wire', () => {
     expect(done.task).toMatchObject({ standing: 'confirmed', standing_reasons: ['a person settled it'] })
   })
 
-  it('[PF10] a live client derives the same from the events', async () => {
+  it('a live client derives the same from the events', async () => {
     const bench = await Bench.set(false)
     const live = bench.server.person.live('c1')
     try {
@@ -370,7 +370,7 @@ describe('a task on the wire', () => {
 })
 
 describe('a template', () => {
-  it('[PF11] keeps checks, unapproved: only `approve` approves them in a decision', async () => {
+  it('keeps checks, unapproved: only `approve` approves them in a decision', async () => {
     const bench = await Bench.set()
     const rows = [{ title: 'Release', checks: [NPM_TEST], approve: [] }]
     await bench.server.person.saveTemplate('release', rows)
@@ -389,7 +389,7 @@ describe('a template', () => {
     expect(seen(await bench.task(3))).toMatchObject([{ hash: HASH, approved: true }])
   })
 
-  it('[PF5] refuses the checks that a review would', async () => {
+  it('refuses the checks that a review would', async () => {
     const bench = await Bench.set()
     const body = { tasks: [{ title: 'A' }, { title: 'B', check: 'true' }] }
     const path = '/api/task-manager/templates/bad'
@@ -397,7 +397,7 @@ describe('a template', () => {
   })
 })
 
-it('[PF23] the output of a check that runs is streamed, in a turn of an agent elsewhere, too', async () => {
+it('the output of a check that runs is streamed, in a turn of an agent elsewhere, too', async () => {
   const bench = await Bench.set(false)
   const { door } = bench.server
   await bench.adds(NPM_TEST)
@@ -421,7 +421,7 @@ it('[PF23] the output of a check that runs is streamed, in a turn of an agent el
   expect(late.asides('text_snapshot')[0]?.data).toEqual({ message_id, text: 'one two' })
 })
 
-it('[PF12] claims and runs are counted by how they ended', async () => {
+it('claims and runs are counted by how they ended', async () => {
   const bench = await Bench.set(false)
   const task = await bench.adds(NPM_TEST)
   await bench.ran(HASH, 'baseline', { result: 'failed' })

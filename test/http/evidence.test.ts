@@ -22,7 +22,7 @@ async function working(): Promise<TestServer & { readonly tasks: readonly string
 }
 
 describe('POST …/evidence', () => {
-  it('[HT40][PF20] stores what an agent or a person reports, as said by the agent', async () => {
+  it('[PF20] stores what an agent or a person reports, as said by the agent', async () => {
     const { agent, person, tasks } = await working()
     const [first = '', second = ''] = tasks
     const added = await agent.addEvidence('c1', CALL)
@@ -60,7 +60,7 @@ describe('POST …/evidence', () => {
     expect(named.status).toBe(404)
   })
 
-  it('[PF17] stores no secret, whole or in colours, and nothing that a terminal obeys', async () => {
+  it('[PF16] stores no secret, whole or in colours, and nothing that a terminal obeys', async () => {
     const { agent, door, tasks } = await working()
     const half = KEY.length / 2
     await agent.addEvidence('c1', {
@@ -89,7 +89,7 @@ describe('POST …/evidence', () => {
 })
 
 describe('GET …/tasks/:task_id/evidence', () => {
-  it('[HT40] an unknown conversation or task is 404, a task without anything has empty lists', async () => {
+  it('an unknown conversation or task is 404, a task without anything has empty lists', async () => {
     const { agent, ask, tasks } = await working()
     expect((await ask('GET', `/api/sessions/none/tasks/${tasks[0]}/evidence`)).status).toBe(404)
     expect((await ask('GET', '/api/sessions/c1/tasks/none/evidence')).status).toBe(404)
@@ -97,7 +97,7 @@ describe('GET …/tasks/:task_id/evidence', () => {
     expect(await agent.evidence('c1', tasks[1] ?? '')).toEqual({ task_id: tasks[1], ...empty, seq: expect.any(Number) })
   })
 
-  it('[PF18] shows the calls that tell most, and counts the others by tool', async () => {
+  it('shows the calls that tell most, and counts the others by tool', async () => {
     const { agent, tasks } = await working()
     await agent.addEvidence('c1', { ...CALL, tool: 'Lint', ok: false })
     for (let n = 0; n < 60; n += 1) await agent.addEvidence('c1', { ...CALL, answer: n })
@@ -136,7 +136,7 @@ describe('liveEvidence', () => {
     seq,
   })
 
-  it('[PF21] loads with its first listener, and again after events about its task, once for many', async () => {
+  it('loads with its first listener, and again after events about its task, once for many', async () => {
     const { live, answers, says } = followed()
     expect([live.snapshot().evidence, answers.length]).toEqual([null, 0])
     let heard = Promise.withResolvers<void>()
@@ -155,7 +155,7 @@ describe('liveEvidence', () => {
     expect(answers.length).toBe(2)
   })
 
-  it('[PF21] keeps what it has when a request fails, and says so', async () => {
+  it('keeps what it has when a request fails, and says so', async () => {
     const { live, answers } = followed()
     live.subscribe(() => {})
     answers[0]?.resolve(answer(1))

@@ -14,7 +14,7 @@ function asking({ url, tokens }: Served, who: 'agent' | 'person', path: string):
   return socket
 }
 
-it('[AU13] a person is answered while agents ask for more than the server can make', async () => {
+it('a person is answered while agents ask for more than the server can make', async () => {
   const at = await serveProcess()
   onTestFinished(at.close)
   const done_when = 'x'.repeat(7_900)

@@ -29,7 +29,7 @@ async function listed(server: CheckedServer, list?: SessionList): Promise<string
 }
 
 describe.each(STORES)('conversations on %s', store => {
-  it('[HT10][HT47] are pinned, archived and brought back; lists show them in that order', async () => {
+  it('are pinned, archived and brought back; lists show them in that order', async () => {
     const server = await started({ store })
     for (const name of ['a', 'b', 'c', 'd']) await ended(server, name)
     expect(await server.person.fileSession('b', { pinned: true })).toMatchObject({ pinned: true, archived: false })
@@ -42,7 +42,7 @@ describe.each(STORES)('conversations on %s', store => {
     expect(await listed(server)).toEqual(['b', 'd', 'c', 'a'])
   })
 
-  it('[HT10][RH1] have a mark while a turn runs or a plan waits, and after a turn that failed', async () => {
+  it('have a mark while a turn runs or a plan waits, and after a turn that failed', async () => {
     const server = await started({ store })
     const at = (conversation: string) => ({ tenant: 'local', conversation })
     await ended(server, 'quiet')
@@ -66,7 +66,7 @@ describe.each(STORES)('conversations on %s', store => {
 })
 
 describe('a title', () => {
-  it("[HT47] is a person's to set: in lists, in the conversation, in search and in the stream", async () => {
+  it("is a person's to set: in lists, in the conversation, in search and in the stream", async () => {
     const server = await started({ store: 'sqlite' })
     await ended(server, 'c1', 'Could you please report on the quarter?')
     const session = await server.person.fileSession('c1', { title: ' Q3\nreport ', pinned: true })
@@ -78,7 +78,7 @@ describe('a title', () => {
     expect((await server.person.find('q3')).results).toMatchObject([{ kind: 'conversation', session_id: 'c1' }])
   })
 
-  it('[HT47] a bad one changes nothing; agents and unknown conversations are refused', async () => {
+  it('a bad one changes nothing; agents and unknown conversations are refused', async () => {
     const server = await started()
     await ended(server, 'c1')
     const path = '/api/sessions/c1'
@@ -94,7 +94,7 @@ describe('a title', () => {
 })
 
 describe('an export', () => {
-  it.each(STORES)('[HT48] has the whole log, as `runsheet export` writes it, from %s', async store => {
+  it.each(STORES)('has the whole log, as `runsheet export` writes it, from %s', async store => {
     const server = await started({ store })
     const ref = { tenant: 'local', conversation: 'c1' }
     await server.door.run(ref, startTurn('t1', { toolset: 'task_list', review: false }, 'Odd \u2028 line'))
@@ -111,7 +111,7 @@ describe('an export', () => {
     expect(await (await server.person.exportSession('c1', 'jsonl')).text()).toBe(text)
   })
 
-  it('[HT48] as Markdown has the messages and the tasks', async () => {
+  it('as Markdown has the messages and the tasks', async () => {
     const server = await started()
     const ref = { tenant: 'local', conversation: 'c1' }
     await server.door.run(
@@ -127,7 +127,7 @@ describe('an export', () => {
     expect(await (await server.person.exportSession('c1', 'md')).text()).toContain('> Please look')
   })
 
-  it('[HT48] is for persons, of a conversation that exists', async () => {
+  it('is for persons, of a conversation that exists', async () => {
     const server = await started()
     await ended(server, 'c1')
     for (const ending of ['md', 'jsonl']) {

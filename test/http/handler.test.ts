@@ -97,7 +97,7 @@ describe.each(Object.entries(HOSTS))('mounted in %s', (_, mount) => {
     await vi.waitFor(() => expect(titles()).toEqual(['Look', 'Leap', 'Land']), WAIT)
   })
 
-  it('[HA5][SS2] a stream resumes after Last-Event-ID, and a reader that leaves ends its tail', async () => {
+  it('[SS2] a stream resumes after Last-Event-ID, and a reader that leaves ends its tail', async () => {
     const { runsheet, host, agent, person } = await open()
     const tail = vi.spyOn(doorOf(runsheet), 'tail')
     const tails = (): boolean[] => tail.mock.calls.map(([, options]) => options?.signal?.aborted ?? false)
@@ -121,7 +121,7 @@ describe.each(Object.entries(HOSTS))('mounted in %s', (_, mount) => {
     await vi.waitFor(() => expect(tails()).toEqual([true, true]), WAIT)
   })
 
-  it('[HA6] a person decides the review that a call of the same process waits for', async () => {
+  it('a person decides the review that a call of the same process waits for', async () => {
     const { runsheet, person } = await open({}, { policy: { review: true } })
     const call = runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
     await vi.waitFor(async () => expect((await person.pendingReviews()).reviews).toHaveLength(1), WAIT)
@@ -186,12 +186,12 @@ describe('authenticate', () => {
   const status = async (authenticate: HandlerOptions['authenticate'], method = 'GET'): Promise<number> =>
     (await mounted({ authenticate }).ask('/api/sessions', { method })).status
 
-  it('[HA2] may answer at once or later', async () => {
+  it('may answer at once or later', async () => {
     expect(await status(() => ({ role: 'agent' }))).toBe(200)
     expect(await status(async () => ({ role: 'agent' }))).toBe(200)
   })
 
-  it('[HA2] without an answer the request gets 401, whatever it asks for', async () => {
+  it('without an answer the request gets 401, whatever it asks for', async () => {
     expect(await status(() => undefined)).toBe(401)
     expect(await status(async () => undefined)).toBe(401)
     expect(await status(() => undefined, 'DELETE')).toBe(401)
@@ -200,7 +200,7 @@ describe('authenticate', () => {
     expect((await ask('/healthz')).status).toBe(200)
   })
 
-  it('[HA2] an error of it is logged, and not returned', async () => {
+  it('an error of it is logged, and not returned', async () => {
     const error = vi.fn<(details: object, message: string) => void>()
     const { ask } = mounted({
       authenticate: () => {
@@ -217,7 +217,7 @@ describe('authenticate', () => {
     )
   })
 
-  it('[HA2] without a log, an unexpected error goes to stderr once', async () => {
+  it('without a log, an unexpected error goes to stderr once', async () => {
     const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => written.mockRestore())
     const { ask } = mounted({
@@ -246,7 +246,7 @@ describe('authenticate', () => {
     for (const other of others) expect(other).toMatch(/^ {4}/)
   })
 
-  it('[HA2][AU2] an agent is turned away from what is for persons', async () => {
+  it('[AU2] an agent is turned away from what is for persons', async () => {
     const { ask } = mounted()
     const policy = { method: 'PUT', body: '{}' }
     const headers = { 'content-type': 'application/json' }
@@ -254,7 +254,7 @@ describe('authenticate', () => {
     expect((await ask('/api/sessions/c/policy', { ...policy, ...as('ann', headers) })).status).toBe(200)
   })
 
-  it("[HA2] a tenant sees its own conversations; without one, the runsheet's", async () => {
+  it("a tenant sees its own conversations; without one, the runsheet's", async () => {
     const { ask, runsheet } = mounted({}, { tenant: 'default' })
     await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
     const titles = async (user: string) =>
@@ -262,7 +262,7 @@ describe('authenticate', () => {
     expect([await titles('ann'), await titles('ann-of-acme')]).toEqual([1, 0])
   })
 
-  it('[HA2][AU5] the writes of agents are limited by tenant', async () => {
+  it('[AU5] the writes of agents are limited by tenant', async () => {
     const { ask } = mounted({ agentWritesPerMinute: 1 })
     const call = (user: string) => ask('/api/toolsets/runsheet/tools/tasks', post(user, { ...CALL, arguments: {} }))
     expect([(await call('bot')).status, (await call('bot')).status, (await call('ann')).status]).toEqual([
@@ -276,7 +276,7 @@ describe('origins', () => {
   const asked = (ask: Mount['ask'], origin: string, init: RequestInit = {}) =>
     ask('/api/sessions', { ...init, headers: { 'x-user': 'ann', origin } })
 
-  it('[HA3] requests without an Origin, of the same origin and of a listed one are let in', async () => {
+  it('requests without an Origin, of the same origin and of a listed one are let in', async () => {
     const { ask } = mounted({ origins: [APP] })
     expect((await ask('/api/sessions', as('ann'))).status).toBe(200)
     expect((await asked(ask, ORIGIN)).status).toBe(200)
@@ -284,7 +284,7 @@ describe('origins', () => {
   })
 
   it.each(['https://evil.example', 'http://app.example', `${APP}:8443`, 'http://host.example', 'null', ''])(
-    '[HA3] %o gets 403 and no CORS headers',
+    '%o gets 403 and no CORS headers',
     async origin => {
       const { ask } = mounted({ origins: [APP] })
       for (const method of ['GET', 'OPTIONS']) {
@@ -295,7 +295,7 @@ describe('origins', () => {
     },
   )
 
-  it('[HA3] a listed origin gets CORS headers: on its preflight, on answers and on streams', async () => {
+  it('a listed origin gets CORS headers: on its preflight, on answers and on streams', async () => {
     const { ask, runsheet } = mounted({ origins: [APP] })
     await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
     const preflight = await ask('/api/sessions/chat-1/tasks/x', {
@@ -318,16 +318,13 @@ describe('origins', () => {
     }
   })
 
-  it.each(['https://app.example/', 'app.example', '*'])(
-    '[HA3] %o is no origin, and is refused at the start',
-    origin => {
-      expect(() => mounted({ origins: [origin] })).toThrow('without a path')
-    },
-  )
+  it.each(['https://app.example/', 'app.example', '*'])('%o is no origin, and is refused at the start', origin => {
+    expect(() => mounted({ origins: [origin] })).toThrow('without a path')
+  })
 })
 
 describe('turns', () => {
-  it('[HA4] run with the models of a runner on the same runsheet', async () => {
+  it('run with the models of a runner on the same runsheet', async () => {
     const { ask, runsheet } = mounted({ models: { names: ['demo'], defaultName: 'demo' } })
     const runner = createRunner({ runsheet, models: { demo: demoModel() } })
     expect(runner.models).toEqual({ names: ['demo'], defaultName: 'demo' })
@@ -339,7 +336,7 @@ describe('turns', () => {
     expect(await (await ask('/api/models', as('bot'))).json()).toEqual({ models: [{ name: 'demo', default: true }] })
   })
 
-  it('[HA4] without models there are none: 501', async () => {
+  it('without models there are none: 501', async () => {
     const { ask } = mounted()
     const response = await ask('/api/chat', post('ann', { session_id: 'c', turn_id: 't', message: 'Go.' }))
     expect([response.status, await codeOf(response)]).toEqual([501, 'not_implemented'])
@@ -347,7 +344,7 @@ describe('turns', () => {
 })
 
 describe('close', () => {
-  it('[HA7] ends streams, answers calls that wait with 202, and refuses what comes later', async () => {
+  it('ends streams, answers calls that wait with 202, and refuses what comes later', async () => {
     const { ask, handler } = mounted({}, { policy: { review: true } })
     const waiting = ask('/api/toolsets/runsheet/tools/plan', post('bot', CALL))
     await vi.waitFor(async () => expect((await ask('/api/sessions/chat-1', as('bot'))).status).toBe(200), WAIT)
@@ -359,7 +356,7 @@ describe('close', () => {
     expect([later.status, await codeOf(later), later.headers.get('retry-after')]).toEqual([503, 'closing', '1'])
   })
 
-  it('[HA7] a stream ends with the runsheet, too', async () => {
+  it('a stream ends with the runsheet, too', async () => {
     const { ask, runsheet } = mounted()
     await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
     const stream = await ask('/api/sessions/chat-1/events', as('bot'))
@@ -368,7 +365,7 @@ describe('close', () => {
   })
 })
 
-it('[HA5][SS7] streams beyond the limit get 503, and a place is free once a reader has left', async () => {
+it('streams beyond the limit get 503, and a place is free once a reader has left', async () => {
   const { ask, runsheet } = mounted({ maxStreams: 1 })
   await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
   const open = () => ask('/api/sessions/chat-1/events', as('bot'))
@@ -380,7 +377,7 @@ it('[HA5][SS7] streams beyond the limit get 503, and a place is free once a read
   await second.body?.cancel()
 })
 
-it('[HA5] HEAD on a stream answers its headers and holds no place', async () => {
+it('HEAD on a stream answers its headers and holds no place', async () => {
   const { ask, runsheet } = mounted({ maxStreams: 1 })
   await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
   for (let count = 0; count < 3; count += 1) {
@@ -419,7 +416,7 @@ it('[HA1] the Hono example of the docs serves a person and an agent, and ends cl
   expect(await child.ended).toEqual({ code: 0, signal: null, stderr: '' })
 })
 
-it('[HA8] loads neither prom-client nor pino nor the MCP SDK nor AI SDK', async () => {
+it('loads neither prom-client nor pino nor the MCP SDK nor AI SDK', async () => {
   const entry = new URL('../../src/library/http.ts', import.meta.url).href
   const script = `
     import { registerHooks } from 'node:module'

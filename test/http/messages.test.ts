@@ -29,7 +29,7 @@ const queuedIn = async (server: CheckedServer): Promise<readonly (readonly [stri
 
 describe('a message to the agent at work', () => {
   it.each(['memory', 'sqlite', 'json', 'postgres'] as const)(
-    '[HT44][HT45] is sent, edited and taken back (%s)',
+    '[HT44] is sent, edited and taken back (%s)',
     async store => {
       const server = await running(store)
       const sent = await post(server, 'Also\nthis \u0000 \u{1f389}')
@@ -162,7 +162,7 @@ describe('a message to the agent at work', () => {
     expect(await server.refused(409, 'POST', POSTED, { body: { text: 'x' } })).toMatchObject({ code: 'no_own_turn' })
   })
 
-  it('[HT45] of two windows that edit at once one wins; the other gets 412 with the message as it is', async () => {
+  it('of two windows that edit at once one wins; the other gets 412 with the message as it is', async () => {
     const server = await running()
     const { message_id } = (await post(server, 'First')).body.message
     const edit = (text: string) => server.ask('PATCH', at(message_id), { body: { text }, headers: { 'if-match': '1' } })
@@ -187,7 +187,7 @@ describe('a message to the agent at work', () => {
     ).toMatchObject({ code: 'invalid_request' })
   })
 
-  it('[HT45] what comes too late is told: delivered, taken back, or never there', async () => {
+  it('what comes too late is told: delivered, taken back, or never there', async () => {
     const server = await running()
     const gone = (await post(server, 'Gone')).body.message.message_id
     await server.person.withdrawMessage('c1', gone, 1)
@@ -210,7 +210,7 @@ describe('a message to the agent at work', () => {
     expect(await server.person.session('c1')).toMatchObject({ seq, turns: [{ stop_requested: false }] })
   })
 
-  it('[HT46] sent now: the turn stops for it, twice is once; without one, a turn is started', async () => {
+  it('sent now: the turn stops for it, twice is once; without one, a turn is started', async () => {
     const server = await running()
     const { message_id } = (await post(server, 'Now')).body.message
     const send = () => server.ask<SentNowAnswer>('POST', `${at(message_id)}/send`)
@@ -226,7 +226,7 @@ describe('a message to the agent at work', () => {
     await server.refused(409, 'POST', `${at(message_id)}/send`)
   })
 
-  it('[HT44][HT45][HT46] is for persons, and the log says who', async () => {
+  it('[HT44] is for persons, and the log says who', async () => {
     const server = await running()
     const { message_id } = (await post(server, 'Mine')).body.message
     const headers = { 'if-match': '1' }

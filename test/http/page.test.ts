@@ -47,7 +47,7 @@ const ask = (path: string, headers: Record<string, string> = {}): Promise<Receiv
 const encodingOf = async (accepts: string): Promise<string | undefined> =>
   (await ask('/assets/index-1.js', { 'accept-encoding': accepts })).headers['content-encoding']
 
-describe('[HT50] the files of the page', () => {
+describe('the files of the page', () => {
   it('are sent compressed, as the browser can read them', async () => {
     const brotli = await ask('/assets/index-1.js', { 'accept-encoding': 'gzip, deflate, br' })
     expect(brotli.headers).toMatchObject({ 'content-encoding': 'br', 'content-length': `${brotli.body.length}` })

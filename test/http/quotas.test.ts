@@ -62,7 +62,7 @@ const refusals = (at: Served): Promise<Record<string, number>> => figuresOf(at.u
 fault('callers that take all they can get')
 
 describe('event streams', () => {
-  it('[AU9][SS7] an agent that opens all it can leaves a quarter to people', async () => {
+  it('an agent that opens all it can leaves a quarter to people', async () => {
     const at = await served('--max-streams', '8')
     const [first] = await streams(at, 'agent', 6)
     expect(await refusal(await ask(at, 'agent', EVENTS))).toEqual({
@@ -84,7 +84,7 @@ describe('event streams', () => {
     await expect.poll(async () => (await ask(at, 'agent', EVENTS)).status).toBe(200)
   })
 
-  it('[AU9][MC48] those of MCP count: the standalone stream of a session, and subscriptions', async () => {
+  it('those of MCP count: the standalone stream of a session, and subscriptions', async () => {
     const at = await served('--max-streams', '4')
     const host = async (pin?: string): Promise<Client> => {
       const options = pin === undefined ? {} : { versionNegotiation: { mode: { pin } } }
@@ -105,7 +105,7 @@ describe('event streams', () => {
     await expect.poll(async () => (await ask(at, 'agent', EVENTS)).status).toBe(200)
   })
 
-  it('[SS13] a turn is not started if its stream cannot be served', async () => {
+  it('a turn is not started if its stream cannot be served', async () => {
     const at = await served('--max-streams', '1')
     await streams(at, 'person', 1)
     const message = { session_id: 'later', turn_id: 't', message: 'Compute 1 + 1.', review: false }
@@ -113,7 +113,7 @@ describe('event streams', () => {
     expect((await ask(at, 'person', '/api/sessions/later')).status).toBe(404)
   })
 
-  it('[SS13] a turn that is refused takes no stream', async () => {
+  it('a turn that is refused takes no stream', async () => {
     const at = await served('--max-streams', '1')
     const message = { session_id: 'c', turn_id: 't', message: 'Compute 1 + 1.', review: false }
     await (await ask(at, 'person', '/api/chat', message)).text()
@@ -137,7 +137,7 @@ describe('calls that wait for a person', () => {
     return held
   }
 
-  it('[AU9][HT22] beyond three quarters those of agents are answered at once, and not lost; people are held', async () => {
+  it('[HT22] beyond three quarters those of agents are answered at once, and not lost; people are held', async () => {
     const at = await served('--max-waiting', '4')
     const held = await heldByAgents(at)
     const more = await ask(at, 'agent', CALL, callIn('d'))
@@ -157,7 +157,7 @@ describe('calls that wait for a person', () => {
     expect(await heldByAgents(at, ['f', 'g', 'h'])).toHaveLength(3)
   })
 
-  it.each([undefined, '2026-07-28'])('[MC48] so are those over MCP (%s), with pending_review', async pin => {
+  it.each([undefined, '2026-07-28'])('so are those over MCP (%s), with pending_review', async pin => {
     const at = await served('--max-waiting', '4')
     const held = await heldByAgents(at)
     const options = pin === undefined ? {} : { versionNegotiation: { mode: { pin } } }
@@ -199,7 +199,7 @@ async function stalled({ url, tokens }: Served, as: 'agent' | 'nobody' = 'agent'
 }
 
 describe('bytes in flight', () => {
-  it('[AU9] bodies that an agent does not send keep out its own requests, not those of people', async () => {
+  it('bodies that an agent does not send keep out its own requests, not those of people', async () => {
     const at = await served('--max-in-flight', '1')
     const [first] = [await stalled(at), await stalled(at), await stalled(at)]
     expect(await refusal(await readTasks(at, 'agent'))).toEqual({
@@ -225,7 +225,7 @@ describe('requests without a token', () => {
       body: JSON.stringify({ code }),
     })
 
-  it('[AU12] may bring 4 kB', async () => {
+  it('may bring 4 kB', async () => {
     const at = await served()
     for (const size of [5 * 1024, 200 * 1024]) {
       const refused = await login(at, 'x'.repeat(size))
@@ -237,7 +237,7 @@ describe('requests without a token', () => {
     expect((await login(at, 'x'.repeat(100))).status).toBe(401)
   })
 
-  it('[AU12] that do not send what they announce keep out further ones, and nobody who has a token', async () => {
+  it('that do not send what they announce keep out further ones, and nobody who has a token', async () => {
     const at = await served('--max-in-flight', '1')
     const [first] = await Promise.all(Array.from({ length: 16 }, () => stalled(at, 'nobody')))
     expect(await refusal(await login(at, 'x'))).toEqual({
@@ -276,7 +276,7 @@ describe('requests', () => {
 })
 
 describe('behind `createHandler`', () => {
-  it('[AU10] people who hold their half each do not keep out one who has nothing yet', async () => {
+  it('people who hold their half each do not keep out one who has nothing yet', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
     const handler = createHandler({
       runsheet,
@@ -306,7 +306,7 @@ describe('behind `createHandler`', () => {
     expect([await opened('carol'), await opened('dave'), await opened('eve')]).toEqual([1, 1, 0])
   })
 
-  it('[AU10] each caller that the host names gets half at most, and has a minute of its own', async () => {
+  it('each caller that the host names gets half at most, and has a minute of its own', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore(), policy: { review: false } })
     const handler = createHandler({
       runsheet,

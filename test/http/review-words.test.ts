@@ -27,7 +27,7 @@ const TITLE: Record<ToolsetName, string> = {
 
 describe('comments on rows', () => {
   it.each(Object.keys(CREATING) as ToolsetName[])(
-    '[TS10][RH16] of a confirmed plan reach the model of %s, with the ids of the tasks and its own words',
+    '[TS10] of a confirmed plan reach the model of %s, with the ids of the tasks and its own words',
     async toolset => {
       const table = await brief({ toolset })
       const id = await table.proposed('call-1')
@@ -45,7 +45,7 @@ describe('comments on rows', () => {
   )
 
   it.each(Object.keys(CREATING) as ToolsetName[])(
-    '[TS12][RH16] of a plan that was sent back or rejected reach the model of %s',
+    '[TS10] of a plan that was sent back or rejected reach the model of %s',
     async toolset => {
       for (const action of ['revise', 'cancel'] as const) {
         const table = await brief({ toolset })
@@ -64,7 +64,7 @@ describe('comments on rows', () => {
     },
   )
 
-  it('[RH16] are in the snapshot, and those of rows that do not exist are 422 with their place', async () => {
+  it('are in the snapshot, and those of rows that do not exist are 422 with their place', async () => {
     const table = await brief()
     const id = await table.proposed()
     const wrong = await table.decide(id, { action: 'cancel', row_comments: [{ draft_index: 7, comment: 'x' }] })
@@ -81,7 +81,7 @@ describe('more time for a review', () => {
   const extend = (table: Table, id: string, body: object = {}, as?: 'agent'): Promise<Answered<ExtendAnswer>> =>
     table.server.ask('POST', `${REVIEWS}/${id}/extend`, { body, ...(as ? { as } : {}) })
 
-  it('[RH15] moves its deadline for every reader, and every window hears of it', async () => {
+  it('moves its deadline for every reader, and every window hears of it', async () => {
     const table = await brief({ review_timeout_ms: 60_000 })
     const id = await table.proposed()
     const live = table.server.person.live('c1')
@@ -101,7 +101,7 @@ describe('more time for a review', () => {
     expect((await table.types()).filter(type => type === 'review_extended')).toHaveLength(1)
   })
 
-  it('[RH8][RH15] holds in every process, after a restart too, until it has passed', async () => {
+  it('holds in every process, after a restart too, until it has passed', async () => {
     const folder = scratchFolder()
     const skew = { ms: 0 }
     const serve = async (): Promise<CheckedServer> => {
@@ -128,7 +128,7 @@ describe('more time for a review', () => {
     rmSync(folder, { recursive: true })
   })
 
-  it('[RH15] is a person’s, and refused once it is decided, over or without a deadline', async () => {
+  it('is a person’s, and refused once it is decided, over or without a deadline', async () => {
     const skew = { ms: 0 }
     const door = openDoor({ store: openMemoryStore({ skewMs: () => skew.ms }) })
     const server = await started({ door, reviewWaitMs: 1 })

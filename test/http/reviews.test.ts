@@ -18,7 +18,7 @@ const brief = async (policy: Parameters<typeof Table.laid>[1] = {}): Promise<Tab
 const errorOf = (answer: Answered<unknown>): ErrorBody => (answer.body as { error: ErrorBody }).error
 
 describe('a review that waits', () => {
-  it('[RH1] is in the log before a call waits for it', async () => {
+  it('is in the log before a call waits for it', async () => {
     const table = await brief()
     const review_id = await table.proposed('call-1')
     expect(await table.types()).toEqual(['policy_set', 'turn_opened', 'tool_called', 'task_create_review_required'])
@@ -42,7 +42,7 @@ describe('a review that waits', () => {
     expect(await table.titles()).toEqual([])
   })
 
-  it('[RH1] is listed for its conversation and for all, soonest over first', async () => {
+  it('is listed for its conversation and for all, soonest over first', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const slow = await Table.laid(server, { session: 'slow', review_timeout_ms: DAY })
     const quick = await Table.laid(server, { session: 'quick', toolset: 'runsheet', review_timeout_ms: 60_000 })
@@ -55,7 +55,7 @@ describe('a review that waits', () => {
     expect((await slow.pending('')).map(({ review_id }) => review_id)).toEqual([ids[1]])
   })
 
-  it('[RH17] is listed with when and by which agent it was opened, if that is asked for', async () => {
+  it('is listed with when and by which agent it was opened, if that is asked for', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const table = await Table.laid(server, { session: 'c1' })
     const review_id = await table.proposed()
@@ -68,7 +68,7 @@ describe('a review that waits', () => {
     expect((await server.ask('GET', `${path}?origins=1`)).status).toBe(400)
   })
 
-  it('[RH1] is listed page by page', async () => {
+  it('is listed page by page', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const ids: string[] = []
     for (let index = 0; index < 5; index += 1)
@@ -88,7 +88,7 @@ describe('a review that waits', () => {
     }
   })
 
-  it('[RH1] with long drafts, a page has 1 MB of them at most', async () => {
+  it('with long drafts, a page has 1 MB of them at most', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const long = { tasks: Array.from({ length: 20 }, () => ({ title: 'a', details: 'x'.repeat(7_900) })) }
     for (let index = 0; index < 12; index += 1)
@@ -97,7 +97,7 @@ describe('a review that waits', () => {
     expect([body.reviews.length, typeof body.next_cursor]).toEqual([6, 'string'])
   })
 
-  it('[RH1] names where the proposal came from', async () => {
+  it('names where the proposal came from', async () => {
     const table = await brief()
     const sources = { source_user_message_id: 'message 1', source_assistant_message_id: 'message 2' }
     const [tool, input] = CREATING.task_manager
@@ -110,7 +110,7 @@ describe('a review that waits', () => {
     expect(tasks).toMatchObject([sources])
   })
 
-  it('[RH1] may be read by an agent, and shows its turn as parked', async () => {
+  it('may be read by an agent, and shows its turn as parked', async () => {
     const table = await brief()
     const id = await table.proposed()
     const { body } = await table.server.ask<SessionAnswer>('GET', '/api/sessions/c1', { as: 'agent' })
@@ -123,14 +123,14 @@ describe('a review that waits', () => {
     expect(after.body.reviews).toMatchObject([{ review_id: id, status: 'cancelled' }])
   })
 
-  it('[RH1] does not exist with review off: the call is answered', async () => {
+  it('does not exist with review off: the call is answered', async () => {
     const table = await brief({ review: false })
     expect(resultOf(await table.call())).toMatchObject({ created_count: 2 })
     expect(await table.pending()).toEqual([])
     expect(await table.types()).not.toContain('task_create_review_required')
   })
 
-  it('[RH4] an unknown one is 404, wherever it is named', async () => {
+  it('an unknown one is 404, wherever it is named', async () => {
     const { server } = await brief()
     for (const [method, path, body] of [
       ['GET', '', undefined],
@@ -142,7 +142,7 @@ describe('a review that waits', () => {
     }
   })
 
-  it('[HT5] an id of another form is 400', async () => {
+  it('an id of another form is 400', async () => {
     const { server } = await brief()
     const bad = { field: 'review_id', code: 'invalid_id' }
     expect(await server.refused(400, 'GET', `${REVIEWS}/a.b`)).toMatchObject(bad)
@@ -277,7 +277,7 @@ describe('a decision', () => {
     await place.remove()
   })
 
-  it('[RH10] is a person’s: an agent gets 403, and the review waits on', async () => {
+  it('is a person’s: an agent gets 403, and the review waits on', async () => {
     const table = await brief()
     const id = await table.proposed()
     const as = 'agent'
@@ -295,7 +295,7 @@ describe('a decision', () => {
 })
 
 describe('the same decision again', () => {
-  it('[RH3] answers the same, byte for byte, also with other key order and after the tasks changed', async () => {
+  it('answers the same, byte for byte, also with other key order and after the tasks changed', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')
     const first = await table.decide(id, {
@@ -316,7 +316,7 @@ describe('the same decision again', () => {
     expect(await table.titles()).toEqual(['A3', 'New', 'Later'])
   })
 
-  it('[RH3] also for a cancel', async () => {
+  it('also for a cancel', async () => {
     const table = await brief()
     const id = await table.proposed()
     const first = await table.decide(id, { action: 'cancel', reason: 'x', comment: 'y' })
@@ -324,7 +324,7 @@ describe('the same decision again', () => {
     expect([again.status, again.text]).toEqual([200, first.text])
   })
 
-  it('[RH3][RH4] also after a restart; another one is still refused then', async () => {
+  it('also after a restart; another one is still refused then', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
       started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
@@ -342,7 +342,7 @@ describe('the same decision again', () => {
     await place.remove()
   })
 
-  it('[RH4] another one is 409 review_already_decided', async () => {
+  it('another one is 409 review_already_decided', async () => {
     const table = await brief()
     const id = await table.proposed()
     await table.confirm(id, { draft_index: 0 })
@@ -395,7 +395,7 @@ describe('rows that are wrong', () => {
     ['no rows', undefined, { field: 'tasks' }],
     ['0 rows', [], { code: 'batch_empty' }],
     ['21 rows', twenty(1), { code: 'batch_too_large' }],
-  ])('[RH5] %s: 422 with row and field, and the review can still be confirmed', async (_, tasks, where) => {
+  ])('%s: 422 with row and field, and the review can still be confirmed', async (_, tasks, where) => {
     const table = await brief()
     const id = await table.proposed()
     const answer = await table.decide(id, { action: 'confirm', tasks })
@@ -419,7 +419,7 @@ describe('rows that are wrong', () => {
     ['a comment of 8,001', { action: 'cancel', comment: 'x'.repeat(8_001) }, 'comment'],
     ['a comment of another type', { action: 'confirm', tasks: [good], comment: {} }, 'comment'],
     ['no object', [], 'body'],
-  ])('[RH5] %s is 422', async (_, body, field) => {
+  ])('%s is 422', async (_, body, field) => {
     const table = await brief()
     const id = await table.proposed()
     const answer = await table.decide(id, body)
@@ -427,7 +427,7 @@ describe('rows that are wrong', () => {
     expect((await table.decide(id, { action: 'cancel' })).status).toBe(200)
   })
 
-  it('[RH5] titles are cleaned and counted in code points as anywhere', async () => {
+  it('titles are cleaned and counted in code points as anywhere', async () => {
     const table = await brief()
     const id = await table.proposed()
     const wide = '🙂'.repeat(400)
@@ -437,7 +437,7 @@ describe('rows that are wrong', () => {
 })
 
 describe('decisions that race', () => {
-  it('[RH9] of 100 different ones exactly one wins', async () => {
+  it('of 100 different ones exactly one wins', async () => {
     const table = await brief()
     const id = await table.proposed()
     const answers = await Promise.all(
@@ -457,23 +457,20 @@ describe('decisions that race', () => {
     expect((await table.types()).filter(type => type === 'task_create_review_resolved')).toHaveLength(1)
   })
 
-  it.each(['memory', 'sqlite'] as const)(
-    '[RH9][RH3] 100 equal ones are all answered, and write once (%s)',
-    async store => {
-      const table = await Table.laid(await started({ reviewWaitMs: 1, store }))
-      const id = await table.proposed()
-      const answers = await Promise.all(
-        Array.from({ length: 100 }, () => table.confirm(id, { draft_index: 1 }, { title: 'New' })),
-      )
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-      expect(await table.titles()).toEqual(['B', 'New'])
-    },
-  )
+  it.each(['memory', 'sqlite'] as const)('100 equal ones are all answered, and write once (%s)', async store => {
+    const table = await Table.laid(await started({ reviewWaitMs: 1, store }))
+    const id = await table.proposed()
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => table.confirm(id, { draft_index: 1 }, { title: 'New' })),
+    )
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(await table.titles()).toEqual(['B', 'New'])
+  })
 })
 
 describe('time that runs out', () => {
-  it('[RH6] cancels: the waiting call is told review_timeout, and a decision gets 409 review_expired', async () => {
+  it('cancels: the waiting call is told review_timeout, and a decision gets 409 review_expired', async () => {
     const table = await Table.laid(await started(), { review_timeout_ms: 60 })
     const answer = await table.call('call-1')
     expect(resultOf(answer)).toEqual({ confirmed: false, cancelled: true, reason: 'review_timeout' })
@@ -495,7 +492,7 @@ describe('time that runs out', () => {
     expect(await table.titles()).toEqual([])
   })
 
-  it('[RH6] an overdue review reads as expired before that is in the log', async () => {
+  it('an overdue review reads as expired before that is in the log', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
     const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
@@ -511,7 +508,7 @@ describe('time that runs out', () => {
     expect(await table.types()).not.toContain('task_create_review_resolved')
   })
 
-  it('[RH6] a person may set up to 30 days, and no more', async () => {
+  it('a person may set up to 30 days, and no more', async () => {
     const table = await brief({ review_timeout_ms: 30 * DAY })
     await table.proposed()
     const [review] = await table.pending()
@@ -531,7 +528,7 @@ describe('panels', () => {
   const closesAt = async (table: Table, id: string): Promise<string | null | undefined> =>
     (await table.server.door.read({ tenant: 'local', conversation: 'c1' })).reviews.get(id)?.closes_at
 
-  it('[RH7] a while after the last one left, with none back, the review is cancelled', async () => {
+  it('a while after the last one left, with none back, the review is cancelled', async () => {
     const table = await Table.laid(await started(), { panel_grace_ms: 30 })
     const waiting = table.call('call-1')
     const { review_id } = await table.asked()
@@ -542,7 +539,7 @@ describe('panels', () => {
     expect(errorOf(await table.decide(review_id, { action: 'cancel' })).code).toBe('review_already_decided')
   })
 
-  it('[RH7] a panel that comes back within the grace keeps it', async () => {
+  it('a panel that comes back within the grace keeps it', async () => {
     const table = await brief({ panel_grace_ms: 60_000 })
     const id = await table.proposed()
     await panel(table, 'PUT', id, 'p')
@@ -555,7 +552,7 @@ describe('panels', () => {
     expect((await table.confirm(id, { draft_index: 0 })).status).toBe(200)
   })
 
-  it('[RH7] a grace that is over counts before that is in the log', async () => {
+  it('a grace that is over counts before that is in the log', async () => {
     let skew = 0
     const store = storeWith(openMemoryStore({ skewMs: () => skew }), { due: async () => ({ reviews: [] }) })
     const table = await Table.laid(await started({ door: openDoor({ store }), reviewWaitMs: 1 }))
@@ -568,7 +565,7 @@ describe('panels', () => {
     expect(errorOf(await table.confirm(id, { draft_index: 0 })).code).toBe('review_already_decided')
   })
 
-  it('[RH7] of two panels both have to leave; leaving twice counts once', async () => {
+  it('of two panels both have to leave; leaving twice counts once', async () => {
     const table = await brief({ panel_grace_ms: 60_000 })
     const id = await table.proposed()
     for (const name of ['a', 'b', 'a']) await panel(table, 'PUT', id, name)
@@ -583,7 +580,7 @@ describe('panels', () => {
     expect((await table.types()).filter(type => type.startsWith('review_panel'))).toHaveLength(4)
   })
 
-  it('[RH7] leaving a decided review changes nothing; opening a panel on it is refused', async () => {
+  it('leaving a decided review changes nothing; opening a panel on it is refused', async () => {
     const table = await brief()
     const id = await table.proposed()
     await panel(table, 'PUT', id, 'p')
@@ -595,7 +592,7 @@ describe('panels', () => {
 })
 
 describe('a restart', () => {
-  it('[RH8] keeps the review with its deadline; deciding works, and the call that waited gets the answer', async () => {
+  it('keeps the review with its deadline; deciding works, and the call that waited gets the answer', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> => started({ door: openDoor({ store: await place.open() }) })
     const before = await Table.laid(await serve())
@@ -615,7 +612,7 @@ describe('a restart', () => {
     await place.remove()
   })
 
-  it('[RH8] a deadline that passed during the restart is kept', async () => {
+  it('a deadline that passed during the restart is kept', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
       started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
@@ -733,7 +730,7 @@ describe('a call that waits', () => {
 })
 
 describe('the same call', () => {
-  it('[HT23][TS15] without an id waits on the same review: of 20 at once the first one opens it', async () => {
+  it('[HT22][TS15] without an id waits on the same review: of 20 at once the first one opens it', async () => {
     const table = await Table.laid(await started())
     const calls = Array.from({ length: 20 }, () => table.call())
     // A call that came after the decision would be another call.
@@ -750,7 +747,7 @@ describe('the same call', () => {
     expect((await table.types()).filter(type => type === 'tool_answered')).toHaveLength(1)
   })
 
-  it('[HT23][TS15] with other arguments, in another turn or under an id of its own it is another call', async () => {
+  it('[HT22][TS15] with other arguments, in another turn or under an id of its own it is another call', async () => {
     const table = await brief()
     const id = await table.proposed()
     expect(await table.proposed()).toBe(id)
@@ -767,7 +764,7 @@ describe('the same call', () => {
     expect((await table.pending()).map(({ review_id }) => review_id)).toEqual(ids.slice(2))
   })
 
-  it('[HT23][TS15] after a decision whose answer it missed gets that answer, and then opens a new review', async () => {
+  it('[HT22][TS15] after a decision whose answer it missed gets that answer, and then opens a new review', async () => {
     const table = await brief()
     const first = await table.proposed()
     await table.decide(first, { action: 'cancel' })
@@ -779,7 +776,7 @@ describe('the same call', () => {
     expect(await table.proposed()).not.toBe(second)
   })
 
-  it('[HT23] under a known id answers what it answered, and does nothing again', async () => {
+  it('[HT22] under a known id answers what it answered, and does nothing again', async () => {
     const table = await brief({ review: false })
     const first = await table.call('call-1')
     await table.server.person.addTask('c1', { title: 'Mine' })
@@ -789,7 +786,7 @@ describe('the same call', () => {
     expect(await table.titles()).toHaveLength(5)
   })
 
-  it('[HT23][TS14] under the id that our event shows waits on, and answers the same', async () => {
+  it('[HT22][TS14] under the id that our event shows waits on, and answers the same', async () => {
     const table = await brief()
     const id = await table.proposed()
     const [review] = await table.pending()
@@ -803,7 +800,7 @@ describe('the same call', () => {
     expect(await table.titles()).toEqual(['A'])
   })
 
-  it('[HT24] under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
+  it('under a known id with other arguments is 409 tool_call_conflict, decided or not', async () => {
     const table = await brief()
     const other = { tasks: [{ title: 'Other' }] }
     const id = await table.proposed('call-1')
@@ -822,7 +819,7 @@ describe('the same call', () => {
 })
 
 describe('a plan that is sent back', () => {
-  it.each(Object.keys(CREATING) as ToolsetName[])('[RH12] tells the model of %s what to change', async toolset => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('tells the model of %s what to change', async toolset => {
     const table = await Table.laid(await started(), { toolset })
     const waiting = table.call('call-1')
     const { review_id } = await table.asked()
@@ -850,7 +847,7 @@ describe('a plan that is sent back', () => {
     ['a blank comment', { action: 'revise', comment: ' \n' }, 'comment'],
     ['a row without a title', { action: 'revise', comment: 'x', tasks: [{ title: '' }] }, 'title'],
     ['an unknown key', { action: 'revise', comment: 'x', reason: 'y' }, 'reason'],
-  ])('[RH12] %s is 422, and the review waits on', async (_, body, field) => {
+  ])('%s is 422, and the review waits on', async (_, body, field) => {
     const table = await brief()
     const id = await table.proposed()
     const answer = await table.decide(id, body)
@@ -858,7 +855,7 @@ describe('a plan that is sent back', () => {
     expect(await table.pending()).toHaveLength(1)
   })
 
-  it('[RH12] the same body again answers the same; another one is 409', async () => {
+  it('the same body again answers the same; another one is 409', async () => {
     const table = await brief()
     const id = await table.proposed()
     const first = await table.decide(id, { action: 'revise', comment: 'x' })
@@ -910,7 +907,7 @@ describe('rows in the shape of the draft', () => {
 })
 
 describe('a review without a deadline', () => {
-  it('[RH13] is the rule but in task_manager: it is listed last, and survives its panels', async () => {
+  it('is the rule but in task_manager: it is listed last, and survives its panels', async () => {
     const server = await started({ reviewWaitMs: 1 })
     const table = await Table.laid(server, { session: 'patient', toolset: 'runsheet' })
     const id = await table.proposed()
@@ -924,7 +921,7 @@ describe('a review without a deadline', () => {
     expect((await table.confirm(id, { draft_index: 0 })).status).toBe(200)
   })
 
-  it('[RH13] a person may take the deadline away, and give one', async () => {
+  it('a person may take the deadline away, and give one', async () => {
     const table = await brief({ review_timeout_ms: null, panel_grace_ms: null })
     expect(await table.server.person.setPolicy('c1', { review_timeout_ms: 5 })).toMatchObject({
       policy: { review_timeout_ms: 5, panel_grace_ms: null },
@@ -946,7 +943,7 @@ describe('a review without a deadline', () => {
     expect(resultOf(await second)).toMatchObject({ remaining: 1 })
   })
 
-  it('[RE25] the model is told in words when a turn has proposed too often', async () => {
+  it('the model is told in words when a turn has proposed too often', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
     for (let n = 0; n < 20; n += 1) await table.proposed(`call-${n}`)
     expect(resultOf(await table.call('call-20'))).toMatchObject({
@@ -971,7 +968,7 @@ describe('a review that a person reopens', () => {
   const closed = { action: 'cancel', reason: 'panel_closed' }
 
   it.each(Object.keys(CREATING) as ToolsetName[])(
-    '[RH11][RE28] an agent elsewhere with %s hears of the outcome with its next answer, once',
+    'an agent elsewhere with %s hears of the outcome with its next answer, once',
     async toolset => {
       const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset })
       const id = await table.proposed('call-1')
@@ -1003,7 +1000,7 @@ describe('a review that a person reopens', () => {
     },
   )
 
-  it('[RE28] the outcome also comes with the answer to a plan that was proposed meanwhile', async () => {
+  it('the outcome also comes with the answer to a plan that was proposed meanwhile', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
     const id = await table.proposed('call-1')
     await table.decide(id, closed)
@@ -1019,7 +1016,7 @@ describe('a review that a person reopens', () => {
     })
   })
 
-  it.each(['call-2', undefined])('[RE29] an equal plan (id: %s) joins the reopened one that waits', async callId => {
+  it.each(['call-2', undefined])('an equal plan (id: %s) joins the reopened one that waits', async callId => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
     const input = { tasks: [{ title: 'A' }, { title: 'B' }] }
     const first = await table.call(callId && 'call-1', input)
@@ -1038,7 +1035,7 @@ describe('a review that a person reopens', () => {
     expect(await table.titles()).toEqual(['B'])
   })
 
-  it('[RE29] another plan supersedes the reopened one, and does not report that', async () => {
+  it('another plan supersedes the reopened one, and does not report that', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }), { toolset: 'runsheet' })
     const id = await table.proposed('call-1')
     await table.decide(id, closed)
@@ -1053,7 +1050,7 @@ describe('a review that a person reopens', () => {
     expect(answer).not.toHaveProperty('review')
   })
 
-  it('[RH11] the door leads from the old review to the one to wait for', async () => {
+  it('the door leads from the old review to the one to wait for', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')
     await table.decide(id, closed)
@@ -1065,7 +1062,7 @@ describe('a review that a person reopens', () => {
     })
   })
 
-  it('[RH11] timed out: its draft and a new deadline, also after a restart', async () => {
+  it('timed out: its draft and a new deadline, also after a restart', async () => {
     const place = await placeFor('sqlite', '')
     const serve = async (): Promise<CheckedServer> =>
       started({ door: openDoor({ store: await place.open() }), reviewWaitMs: 1 })
@@ -1083,7 +1080,7 @@ describe('a review that a person reopens', () => {
     await place.remove()
   })
 
-  it('[RH11] one that was decided, or was reopened before, is 409 review_not_reopenable', async () => {
+  it('one that was decided, or was reopened before, is 409 review_not_reopenable', async () => {
     const table = await brief()
     const decided = await table.proposed('call-1')
     await table.decide(decided, { action: 'cancel' })
@@ -1096,7 +1093,7 @@ describe('a review that a person reopens', () => {
     expect([again.status, errorOf(again)]).toMatchObject([409, { successor: body.review.review_id }])
   })
 
-  it('[RH10][RH11] only a person reopens', async () => {
+  it('only a person reopens', async () => {
     const table = await brief()
     const id = await table.proposed('call-1')
     await table.decide(id, closed)

@@ -105,7 +105,7 @@ async function pages<T extends { next_cursor: string | null }>(server: CheckedSe
 
 describe('an unknown conversation', () => {
   it.each(['', '/events', '/tasks', '/timeline', '/tasks?turn_id=t1', '/timeline?task_id=x'])(
-    '[HT8] is 404 on reading: GET /api/sessions/none%s',
+    'is 404 on reading: GET /api/sessions/none%s',
     async path => {
       const server = await started()
       expect((await server.refused(404, 'GET', `/api/sessions/none${path}`)).code).toBe('session_not_found')
@@ -113,7 +113,7 @@ describe('an unknown conversation', () => {
     },
   )
 
-  it('[HT8] an unknown turn or task is 404', async () => {
+  it('an unknown turn or task is 404', async () => {
     const server = await started()
     await withTasks(server, 'A')
     expect((await server.refused(404, 'GET', '/api/sessions/c1/tasks?turn_id=t9')).code).toBe('turn_not_found')
@@ -128,7 +128,7 @@ describe('an unknown conversation', () => {
     }
   })
 
-  it('[HT8] is made by a tool call, with its turn, and by a policy', async () => {
+  it('is made by a tool call, with its turn, and by a policy', async () => {
     const server = await started()
     expect((await call(server, ['checklist', 'update_checklist_items'], { items: [{ id: 'x' }] })).status).toBe(200)
     await server.ask('PUT', '/api/sessions/c2/policy', { body: {} })
@@ -139,7 +139,7 @@ describe('an unknown conversation', () => {
 })
 
 describe('sessions', () => {
-  it.each(STORES)('[HT10] come by the page, newest first (%s)', async store => {
+  it.each(STORES)('come by the page, newest first (%s)', async store => {
     const server = await started({ store })
     const names = Array.from({ length: 7 }, (_, index) => `c${index}`)
     for (const name of names) await server.person.setPolicy(name, {})
@@ -154,7 +154,7 @@ describe('sessions', () => {
     expect(paged.flatMap(({ sessions }) => sessions)).toEqual(all.sessions)
   })
 
-  it.each(FULL_STORES)('[HT10][ST23] with q they are those with these words in their title (%s)', async store => {
+  it.each(FULL_STORES)('with q they are those with these words in their title (%s)', async store => {
     const server = await started({ store })
     for (const [session_id, title] of [
       ['c1', 'Plan the ÜBERGABE'],
@@ -176,13 +176,13 @@ describe('sessions', () => {
     }
   })
 
-  it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('[HT7] %s is 400', async query => {
+  it.each(['limit=0', 'limit=201', 'limit=x', 'limit=1.5', 'limit='])('%s is 400', async query => {
     const server = await started()
     const error = await server.refused(400, 'GET', `/api/sessions?${query}`)
     expect(error).toMatchObject({ code: 'invalid_request', field: 'limit' })
   })
 
-  it.each(FULL_STORES)('[HT7] a cursor that no page gave out is 400 (%s)', async store => {
+  it.each(FULL_STORES)('a cursor that no page gave out is 400 (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'A')
     for (const path of ['/api/sessions?', '/api/sessions/c1/tasks?', '/api/tasks?q=a&']) {
@@ -193,7 +193,7 @@ describe('sessions', () => {
     }
   })
 
-  it('[HT11] one of them is everything that a page shows of it, as of its seq', async () => {
+  it('one of them is everything that a page shows of it, as of its seq', async () => {
     const server = await started()
     await withTasks(server, 'A', 'B')
     const { status, body } = await server.ask<SessionAnswer>('GET', '/api/sessions/c1', { as: 'agent' })
@@ -208,7 +208,7 @@ describe('sessions', () => {
     expect((await server.person.sessions()).sessions).toEqual([body.session])
   })
 
-  it('[HT11] shows messages, and which edits the agent does not know yet', async () => {
+  it('shows messages, and which edits the agent does not know yet', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const { seq } = await server.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { details: 'mine' })
@@ -240,7 +240,7 @@ describe('sessions', () => {
     expect(again.body.messages.map(({ text }) => text)).toEqual(['Do it', 'Later'])
   })
 
-  it('[HT9][HT18] what is committed meanwhile is not in the timeline either', async () => {
+  it('[HT9] what is committed meanwhile is not in the timeline either', async () => {
     const { server, meanwhile } = await interrupted()
     const [task] = await withTasks(server, 'One')
     const fields = { title: 'Uno' }
@@ -268,7 +268,7 @@ describe('sessions', () => {
 })
 
 describe('the policy', () => {
-  it('[PO11][HT12] with another toolset its waits change as well, unless they are named', async () => {
+  it('with another toolset its waits change as well, unless they are named', async () => {
     const server = await started()
     const put = async (body: object): Promise<Policy> =>
       (await server.ask<PolicyAnswer>('PUT', '/api/sessions/c1/policy', { body })).body.policy
@@ -282,7 +282,7 @@ describe('the policy', () => {
     expect(await put({ toolset: 'task_manager' })).toMatchObject(soon)
   })
 
-  it('[HT12] takes what is named; the rest stays', async () => {
+  it('takes what is named; the rest stays', async () => {
     const server = await started({ host: { gate: false, max_steps: 7 } })
     const put = async (body: object): Promise<Policy> => {
       const answer = await server.ask<PolicyAnswer>('PUT', '/api/sessions/c1/policy', { body })
@@ -319,14 +319,14 @@ describe('the policy', () => {
     ['max_advances', 1.5],
     ['history_limit', null],
     ['token_budget', 1],
-  ])('[HT6][HT12] %s of %j is 422', async (field, value) => {
+  ])('[HT6] %s of %j is 422', async (field, value) => {
     const server = await started()
     const error = await server.refused(422, 'PUT', '/api/sessions/c1/policy', { body: { [field]: value } })
     expect(error).toMatchObject({ code: 'invalid_field', field })
     await server.refused(404, 'GET', '/api/sessions/c1')
   })
 
-  it('[HT12] manage_todos without the assessor is 400 assessor_required', async () => {
+  it('manage_todos without the assessor is 400 assessor_required', async () => {
     const server = await started()
     const body = { toolset: 'manage_todos', assessor: false }
     expect((await server.refused(400, 'PUT', '/api/sessions/c1/policy', { body })).code).toBe('assessor_required')
@@ -335,7 +335,7 @@ describe('the policy', () => {
     expect(off.code).toBe('assessor_required')
   })
 
-  it('[HT12] is set between turns: while one runs it is 409 turn_running', async () => {
+  it('is set between turns: while one runs it is 409 turn_running', async () => {
     const server = await started()
     await startTurn(server)
     const body = { review: false }
@@ -348,7 +348,7 @@ describe('the policy', () => {
     expect((await server.ask('PUT', '/api/sessions/c1/policy', { body })).status).toBe(200)
   })
 
-  it('[HT12] an agent may not set it, nor use another toolset', async () => {
+  it('an agent may not set it, nor use another toolset', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const as = 'agent'
@@ -361,7 +361,7 @@ describe('the policy', () => {
 })
 
 describe('tasks', () => {
-  it.each(STORES)('[HT13] come in list order, by turn, by status and by the page (%s)', async store => {
+  it.each(STORES)('come in list order, by turn, by status and by the page (%s)', async store => {
     const server = await started({ store })
     const [first] = await withTasks(server, 'A', 'B', 'C')
     await server.person.changeTask('c1', first?.id ?? '', first?.version ?? 0, { status: 'in_progress' })
@@ -393,7 +393,7 @@ describe('tasks', () => {
     expect(filtered.map(({ tasks }) => tasks.length)).toEqual([2, 1])
   })
 
-  it('[HT13] those of a turn that goes on with a plan are the whole plan', async () => {
+  it('those of a turn that goes on with a plan are the whole plan', async () => {
     const server = await started()
     const adds = (items: readonly object[], turn_id: string) =>
       call(server, ['task_manager', 'add_task'], { tasks: items }, { turn_id })
@@ -411,7 +411,7 @@ describe('tasks', () => {
     expect(await of('turn_id=t3')).toEqual(['C'])
   })
 
-  it('[HT7] an unknown status or an invalid id is 400', async () => {
+  it('an unknown status or an invalid id is 400', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const status = await server.refused(400, 'GET', '/api/sessions/c1/tasks?status=done')
@@ -421,7 +421,7 @@ describe('tasks', () => {
   })
 
   it.each(FULL_STORES)(
-    '[HT14] are found by title, details and outcome in all conversations, newest first (%s)',
+    'are found by title, details and outcome in all conversations, newest first (%s)',
     async store => {
       const server = await started({ store })
       await withTasks(server, 'Buy BREAD', 'Rest')
@@ -447,7 +447,7 @@ describe('tasks', () => {
   )
 
   it.each(['', '?q=', `?q=${'x'.repeat(401)}`, '?q=a%0Ab', '?q=a%00'])(
-    '[HT14] a search for nothing is 400: %s',
+    'a search for nothing is 400: %s',
     async query => {
       const server = await started()
       expect(await server.refused(400, 'GET', `/api/tasks${query}`)).toMatchObject({
@@ -459,7 +459,7 @@ describe('tasks', () => {
 })
 
 describe('a search', () => {
-  it.each(FULL_STORES)('[SE11] finds conversations, tasks and messages, best first (%s)', async store => {
+  it.each(FULL_STORES)('finds conversations, tasks and messages, best first (%s)', async store => {
     const server = await started({ store })
     await withTasks(server, 'Buy BREAD', 'Rest')
     await server.door.run(HERE, {
@@ -480,7 +480,7 @@ describe('a search', () => {
     expect((await server.person.sessions({ q: 'rye' })).sessions).toEqual([])
   })
 
-  it('[SE10] is open to an agent, who may read the same', async () => {
+  it('is open to an agent, who may read the same', async () => {
     const server = await started({ store: 'sqlite' })
     await withTasks(server, 'Buy bread')
     const { status, body } = await server.ask('GET', '/api/search?q=bread', { as: 'agent' })
@@ -489,14 +489,14 @@ describe('a search', () => {
   })
 
   it.each(['', '?q=', `?q=${'x'.repeat(401)}`, '?q=a%0Ab', '?q=a&kind=log', '?q=a&limit=51', '?q=a&limit=0'])(
-    '[SE11] is refused without a query, or with one out of bounds: %s',
+    'is refused without a query, or with one out of bounds: %s',
     async query => {
       const server = await started()
       expect((await server.refused(400, 'GET', `/api/search${query}`)).code).toBe('invalid_request')
     },
   )
 
-  it.each(FULL_STORES)('[HT7] a cursor of nowhere is accepted, one of another list refused (%s)', async store => {
+  it.each(FULL_STORES)('a cursor of nowhere is accepted, one of another list refused (%s)', async store => {
     const server = await started({ store })
     const cursors =
       store === 'postgres'
@@ -513,7 +513,7 @@ describe('a search', () => {
 describe('a person adds a task', () => {
   const PATH = '/api/sessions/c1/tasks'
 
-  it('[HT15] with everything that may be said of it; it joins the latest turn', async () => {
+  it('with everything that may be said of it; it joins the latest turn', async () => {
     const server = await started()
     await withTasks(server, 'A', 'B')
     const body = {
@@ -544,21 +544,21 @@ describe('a person adds a task', () => {
     expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['Mine', 'A', 'B'])
   })
 
-  it('[HT15] with a title only it has the defaults', async () => {
+  it('with a title only it has the defaults', async () => {
     const server = await started()
     await withTasks(server, 'A')
     const { task } = (await server.ask<TaskAnswer>('POST', PATH, { body: { title: 'Mine' } })).body
     expect(task).toMatchObject({ details: '', criteria: '', priority: 'medium', tags: [], status: 'pending' })
   })
 
-  it('[HT15] without a turn to join it is 409 no_turn', async () => {
+  it('without a turn to join it is 409 no_turn', async () => {
     const server = await started()
     expect((await server.refused(409, 'POST', PATH, { body: { title: 'x' } })).code).toBe('no_turn')
     await server.person.setPolicy('c1', {})
     expect((await server.refused(409, 'POST', PATH, { body: { title: 'x' } })).code).toBe('no_turn')
   })
 
-  it('[HT15] while a turn runs it joins that one', async () => {
+  it('while a turn runs it joins that one', async () => {
     const server = await started()
     await withTasks(server, 'A')
     await startTurn(server)
@@ -579,7 +579,7 @@ describe('a person adds a task', () => {
     ['position', { title: 'x', position: 1e10 }],
     ['number', { title: 'x', number: 9 }],
     ['body', 'x'],
-  ])('[HT6][HT15] what is wrong with %s is 422, and of no row', async (field, body) => {
+  ])('[HT6] what is wrong with %s is 422, and of no row', async (field, body) => {
     const server = await started()
     await withTasks(server, 'A')
     const error = await server.refused(422, 'POST', PATH, { body })
@@ -590,7 +590,7 @@ describe('a person adds a task', () => {
   })
 
   it.each(['memory', 'sqlite'] as const)(
-    '[HT17] an Idempotency-Key makes a repetition answer the same; with another body it is 409 (%s)',
+    'an Idempotency-Key makes a repetition answer the same; with another body it is 409 (%s)',
     async store => {
       const server = await started({ store })
       await withTasks(server, 'A')
@@ -677,7 +677,7 @@ describe('a person changes a task', () => {
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(19)
   })
 
-  it('[HT15] status follows the rules; a person owes no outcome', async () => {
+  it('status follows the rules; a person owes no outcome', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const set = async (version: number, body: object) =>
@@ -715,7 +715,7 @@ describe('a person changes a task', () => {
     expect(await set(reopened.version, { id: 'x' })).toMatchObject({ status: 422, body: { error: { field: 'id' } } })
   })
 
-  it('[HT15] position moves it to where the task at that position stands', async () => {
+  it('position moves it to where the task at that position stands', async () => {
     const server = await started()
     const [, , task] = await withTasks(server, 'A', 'B', 'C')
     const [, b] = (await server.person.tasks('c1')).tasks
@@ -724,7 +724,7 @@ describe('a person changes a task', () => {
     expect((await server.person.tasks('c1')).tasks.map(({ title }) => title)).toEqual(['A', 'C', 'B'])
   })
 
-  it('[HT15] a model that does not know of it is refused once, and told', async () => {
+  it('a model that does not know of it is refused once, and told', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A', 'B')
     await server.person.changeTask('c1', task?.id ?? '', task?.version ?? 0, { title: 'A, but with care' })
@@ -737,7 +737,7 @@ describe('a person changes a task', () => {
     expect(taken).toMatchObject({ updatedItems: [{ title: 'A, but with care', isChecked: true }], failedItems: [] })
   })
 
-  it('[HT15][AU2] is a person’s to do', async () => {
+  it('[AU2] is a person’s to do', async () => {
     const server = await started()
     const [task] = await withTasks(server, 'A')
     const headers = { 'if-match': '1' }
@@ -761,7 +761,7 @@ describe('the timeline', () => {
     readonly seq: number
   }
 
-  it.each(STORES)('[HT18] tells of all tasks or of one, also when it is gone (%s)', async store => {
+  it.each(STORES)('tells of all tasks or of one, also when it is gone (%s)', async store => {
     const server = await started({ store })
     const [a, b] = await withTasks(server, 'A', 'B')
     await server.person.changeTask('c1', b?.id ?? '', 1, { title: 'B2' })
@@ -787,7 +787,7 @@ describe('the timeline', () => {
     expect((await server.refused(400, 'GET', '/api/sessions/c1/timeline?task_id=a.b')).code).toBe('invalid_id')
   })
 
-  it('[HT18] holds the reviews', async () => {
+  it('holds the reviews', async () => {
     const table = await Table.laid(await started({ reviewWaitMs: 1 }))
     await table.confirm(await table.proposed(), { draft_index: 0 })
     const { events } = await table.server.person.timeline('c1')
@@ -812,7 +812,7 @@ describe('a store without search and templates', () => {
 })
 
 describe('templates', () => {
-  it.each(FULL_STORES)('[HT19] are saved, listed by name, replaced and forgotten (%s)', async store => {
+  it.each(FULL_STORES)('are saved, listed by name, replaced and forgotten (%s)', async store => {
     const server = await started({ store })
     const list = async (): Promise<readonly Template[]> =>
       (await server.ask<{ templates: Template[] }>('GET', TEMPLATES, { as: 'agent' })).body.templates
@@ -845,7 +845,7 @@ describe('templates', () => {
     }
   })
 
-  it('[HT19] what was saved can be submitted to a review as it is', async () => {
+  it('what was saved can be submitted to a review as it is', async () => {
     const table = await Table.laid(await started({ store: 'sqlite', reviewWaitMs: 1 }))
     const { tasks } = await table.server.person.saveTemplate('t', [{ title: 'x', criteria: 'c', status: 'doing' }])
     expect((await table.confirm(await table.proposed(), ...tasks)).status).toBe(200)
@@ -866,14 +866,14 @@ describe('templates', () => {
     ['a draft that it has not', { tasks: [{ title: 'x', draft_index: 0 }] }, { row: 0, field: 'draft_index' }],
     ['an unknown key', { tasks: [{ title: 'x' }], note: 'x' }, { field: 'note' }],
     ['another name', { name: 'b', tasks: [{ title: 'x' }] }, { field: 'name' }],
-  ])('[HT19][HT6] %s is 422', async (_, body, where) => {
+  ])('[HT6] %s is 422', async (_, body, where) => {
     const server = await started()
     const error = await server.refused(422, 'PUT', `${TEMPLATES}/a`, { body })
     expect(error).toMatchObject({ code: 'invalid_field', ...where })
     expect((await server.person.templates()).templates).toEqual([])
   })
 
-  it('[HT19] a name is one line of up to 64 characters', async () => {
+  it('a name is one line of up to 64 characters', async () => {
     const server = await started({ store: 'sqlite' })
     const body = { tasks: [{ title: 'x' }] }
     const long = await server.refused(422, 'PUT', `${TEMPLATES}/${'x'.repeat(65)}`, { body })
@@ -885,7 +885,7 @@ describe('templates', () => {
 })
 
 describe('toolsets', () => {
-  it('[HT20] are listed with what they are', async () => {
+  it('are listed with what they are', async () => {
     const server = await started()
     const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
     expect(body.default).toBe('runsheet')
@@ -901,7 +901,7 @@ describe('toolsets', () => {
     for (const { name, tools } of body.toolsets) expect(tools).toEqual(toolsets[name].tools.map(tool => tool.name))
   })
 
-  it('[HT20] are listed as new conversations get them', async () => {
+  it('are listed as new conversations get them', async () => {
     const host = { toolset: 'turn_todos', review: true, review_timeout_ms: 1_000, assessor: false } as const
     const server = await started({ host })
     const { body } = await server.ask<ToolsetsAnswer>('GET', '/api/toolsets', { as: 'agent' })
@@ -917,13 +917,13 @@ describe('toolsets', () => {
     ])
   })
 
-  it.each(Object.keys(CREATING) as ToolsetName[])('[HT20] %s comes in the OpenAI function format', async name => {
+  it.each(Object.keys(CREATING) as ToolsetName[])('%s comes in the OpenAI function format', async name => {
     const server = await started()
     const { body } = await server.ask<ToolsetAnswer>('GET', `/api/toolsets/${name}`, { as: 'agent' })
     expect(body).toEqual({ name, tools: openAiTools(toolsets[name]), prompt: promptFor(toolsets[name]) })
   })
 
-  it.each(['todo', 'constructor', '__proto__'])('[HT20] %s is not a toolset', async name => {
+  it.each(['todo', 'constructor', '__proto__'])('%s is not a toolset', async name => {
     const server = await started()
     expect((await server.refused(404, 'GET', `/api/toolsets/${name}`)).code).toBe('toolset_not_found')
     const body = { session_id: 'c1', turn_id: 't1', arguments: {} }
@@ -931,7 +931,7 @@ describe('toolsets', () => {
     expect(none.code).toBe('toolset_not_found')
   })
 
-  it('[HT20] models are those that are configured', async () => {
+  it('models are those that are configured', async () => {
     const models = [
       { name: 'demo', default: true },
       { name: 'openai:gpt', default: false },
@@ -986,7 +986,7 @@ describe('a tool call', () => {
     [422, { session_id: 'c1', turn_id: 't1', tool_call_id: 'x'.repeat(201), arguments: {} }, { field: 'tool_call_id' }],
     [422, { session_id: 'c1', turn_id: 't1', arguments: {}, args: {} }, { field: 'args' }],
     [422, { session_id: 'c1', turn_id: 't1' }, { message: 'arguments is required.' }],
-  ])('[HT5][HT6][HT21] with a wrong body is %i: %j', async (status, body, where) => {
+  ])('[HT6][HT21] with a wrong body is %i: %j', async (status, body, where) => {
     const server = await started()
     const path = '/api/toolsets/runsheet/tools/tasks'
     expect(await server.refused(status, 'POST', path, { as: 'agent', body })).toMatchObject(where)
@@ -1015,7 +1015,7 @@ describe('a tool call', () => {
 })
 
 describe('stopping', () => {
-  it('[HT25] is a commit, and stopping again changes nothing', async () => {
+  it('is a commit, and stopping again changes nothing', async () => {
     const server = await started()
     await startTurn(server)
     const path = '/api/sessions/c1/turns/run-1/stop'
@@ -1135,7 +1135,7 @@ describe('storage that fails', () => {
     ['unknown_outcome', 503, null],
   ]
 
-  it.each(FAILURES)('[HT28] %s is %i with its code, and the next request is served', async (code, status, again) => {
+  it.each(FAILURES)('%s is %i with its code, and the next request is served', async (code, status, again) => {
     const { server, fail } = await fragile()
     const [task] = await withTasks(server, 'A')
     fail(new StoreError(code, 'Storage fails.', { cause: new Error('at /home/ada/runsheet.db') }))
@@ -1168,7 +1168,7 @@ describe('storage that fails', () => {
     expect((await server.ask('POST', '/api/sessions/c1/tasks', { body: { title: 'x' } })).status).toBe(201)
   })
 
-  it('[HT1][HT28] an unexpected error is 500 without its details, which are in the log', async () => {
+  it('[HT1] an unexpected error is 500 without its details, which are in the log', async () => {
     const { server, fail } = await fragile()
     fail(new Error('SQLITE_ERROR at /home/ada/runsheet.db'))
     const answer = await server.ask('GET', '/api/sessions')

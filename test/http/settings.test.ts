@@ -41,7 +41,7 @@ const trial = async (which?: string): Promise<TryAnswer> =>
 describe('the settings', () => {
   beforeEach(() => serve())
 
-  it('[SG1][SG2] are answered with their sources, and their version as ETag', async () => {
+  it('[SG1] are answered with their sources, and their version as ETag', async () => {
     const { status, body, headers } = await server.ask<SettingsAnswer>('GET', '/api/settings')
     expect(status).toBe(200)
     expect(headers.get('etag')).toBe(`"${body.version}"`)
@@ -75,7 +75,7 @@ describe('the settings', () => {
     expect(existsSync(join(scene.data, 'settings.json'))).toBe(false)
   })
 
-  it('[SG8] a change is in a file for its owner only before it is answered, and nothing is left beside it', async () => {
+  it('a change is in a file for its owner only before it is answered, and nothing is left beside it', async () => {
     const before = process.umask(0)
     onTestFinished(() => void process.umask(before))
     const { body } = await patch({ model: 'openai:gpt-5', key: KEY, review_timeout_ms: 60_000 })
@@ -93,7 +93,7 @@ describe('the settings', () => {
     expect(scene.changed).toEqual(['model', 'key', 'review_timeout_ms'])
   })
 
-  it('[SG4] the key is in no answer, refusal or line of the log, whole or in part', async () => {
+  it('[SG3] the key is in no answer, refusal or line of the log, whole or in part', async () => {
     const answers = [
       await patch({ model: 'openai:gpt-5', key: KEY }),
       await server.ask('GET', '/api/settings'),
@@ -126,13 +126,13 @@ describe('the settings', () => {
     [{ unset: ['token'] }, 'unset'],
     [{ mcpServers: {} }, 'mcpServers'],
     [{ toolset: 'checklist' }, 'toolset'],
-  ])('[SG6] %j is 422 with the field, and changes nothing', async (body, field) => {
+  ])('%j is 422 with the field, and changes nothing', async (body, field) => {
     const { version } = await read()
     expect(await refused(422, body)).toMatchObject({ code: 'invalid_field', field })
     expect((await read()).version).toBe(version)
   })
 
-  it('[SG7] a change needs the version, and of two windows that save at once one wins', async () => {
+  it('a change needs the version, and of two windows that save at once one wins', async () => {
     const missing = await server.refused(428, 'PATCH', '/api/settings', { body: { gate: false } })
     expect(missing).toMatchObject({ code: 'version_required', field: 'if-match' })
     const { version } = await read()
@@ -144,7 +144,7 @@ describe('the settings', () => {
     expect((await patch({ gate: true, review: true }, `"${(await read()).version}"`)).status).toBe(200)
   })
 
-  it('[SG7] the version says nothing about the key', async () => {
+  it('the version says nothing about the key', async () => {
     await patch({ model: 'openai:gpt-5', key: KEY })
     const { version } = await read()
     const elsewhere = settingsScene({ data: scene.data })
@@ -152,7 +152,7 @@ describe('the settings', () => {
     expect(version).toMatch(/^[\w-]{22}$/)
   })
 
-  it('[SG14] what cannot be used yet is saved, and named with its field', async () => {
+  it('what cannot be used yet is saved, and named with its field', async () => {
     const { body } = await patch({ model: 'openai:gpt-5', assessor_model: 'openai-compatible:judge' })
     expect(body.problems).toEqual([
       { field: 'key', message: 'openai needs a key: enter it in the settings, or set OPENAI_API_KEY.' },
@@ -162,7 +162,7 @@ describe('the settings', () => {
 })
 
 describe('what is locked', () => {
-  it('[SG2] is shown with who locks it, refused as such, and a login in its URL is not shown', async () => {
+  it('is shown with who locks it, refused as such, and a login in its URL is not shown', async () => {
     const url = 'http://ann:a-secret-password@127.0.0.1:9/v1'
     await serve({
       fixed: {
@@ -187,7 +187,7 @@ describe('what is locked', () => {
 })
 
 describe('a try', () => {
-  it('[SG15] makes one small call, and says that it worked', async () => {
+  it('makes one small call, and says that it worked', async () => {
     await serve()
     const provider = await Provider.start(['OK'])
     onTestFinished(() => provider.close())
@@ -209,7 +209,7 @@ describe('a try', () => {
     return `http://127.0.0.1:${(there.address() as AddressInfo).port}/v1`
   }
 
-  it('[SG15] says what failed, which URL was tried and what to do', async () => {
+  it('says what failed, which URL was tried and what to do', async () => {
     await serve()
     await patch({ model: 'openai-compatible:m', base_url: 'http://127.0.0.1:1/v1', key: KEY })
     expect(await trial()).toEqual({
@@ -239,7 +239,7 @@ describe('a try', () => {
     })
   })
 
-  it('[SG15] names the variable or option to change, where one locks the setting', async () => {
+  it('names the variable or option to change, where one locks the setting', async () => {
     const url = await answering(401, '{"error":{"message":"no"}}')
     await serve({
       fixed: {
@@ -251,7 +251,7 @@ describe('a try', () => {
     expect(await trial()).toMatchObject({ code: 'provider_denied', todo: 'Change RUNSHEET_MODEL_KEY of the server.' })
   })
 
-  it('[SG15] of a model that lacks its key makes no call, and says so', async () => {
+  it('of a model that lacks its key makes no call, and says so', async () => {
     await serve()
     await patch({ assessor_model: 'openai:gpt-5' })
     expect(await trial('assessor_model')).toMatchObject({
@@ -263,7 +263,7 @@ describe('a try', () => {
     expect(await trial()).toMatchObject({ ok: true, model: 'demo' })
   })
 
-  it('[SG15] is refused after six in a minute, with when to come back', async () => {
+  it('is refused after six in a minute, with when to come back', async () => {
     await serve()
     for (let count = 0; count < 6; count += 1) expect(await trial()).toMatchObject({ ok: true })
     const answer = await server.ask('POST', '/api/settings/try', { body: {} })
@@ -273,7 +273,7 @@ describe('a try', () => {
 })
 
 describe('the client', () => {
-  it('[SG18] reads, changes and tries the settings', async () => {
+  it('reads, changes and tries the settings', async () => {
     await serve()
     const { version } = await server.person.settings()
     const changed = await server.person.changeSettings(version, { gate: false })

@@ -212,7 +212,7 @@ describe('a reader that is ahead of the server it comes to', () => {
     },
   )
 
-  it('[SS3] is reset if it is ahead of the log itself', async () => {
+  it('[SS2] is reset if it is ahead of the log itself', async () => {
     const { server, catchUp } = await behind()
     await server.door.run(ref, add('t1', 'b'))
     const line = await joined(server, { lastEventId: 5 })
@@ -304,7 +304,7 @@ describe('slow readers', () => {
     expect(reader.connections).toBeLessThan(20)
   })
 
-  it('[SS5][SS6] heartbeats do not disconnect a reader that is still taking a long replay', async () => {
+  it('[SS6] heartbeats do not disconnect a reader that is still taking a long replay', async () => {
     const server = await serve({ heartbeatMs: 2 })
     await server.door.run(ref, openTurn('t1'))
     await server.door.run(ref, ...Array.from({ length: 6 }, () => say('z'.repeat(5_000_000))))
@@ -323,7 +323,7 @@ describe('slow readers', () => {
 
 describe('storage that fails', () => {
   fault('storage that fails under a stream')
-  it('[SS2][HT28] an error in a tail ends the streams; clients that resume miss nothing', async () => {
+  it('[SS2] an error in a tail ends the streams; clients that resume miss nothing', async () => {
     const store = openMemoryStore()
     let failing = false
     const server = await serveOn(
@@ -371,7 +371,7 @@ describe('storage that fails', () => {
     await hasSeenTheLog(reader, server)
   })
 
-  it('[HT28] a store that cannot be read is said before the stream begins, and takes no place', async () => {
+  it('a store that cannot be read is said before the stream begins, and takes no place', async () => {
     const store = openMemoryStore()
     let failing = true
     const server = await serveOn(
@@ -419,7 +419,7 @@ describe('awkward moments', () => {
     return { server, asked: asked.promise, open: let_.resolve }
   }
 
-  it('[SS5][SS9] a heartbeat that falls due before the headers does not take their place', async () => {
+  it('a heartbeat that falls due before the headers does not take their place', async () => {
     const { server, asked, open } = await hesitant({ heartbeatMs: 2 })
     const line = new Line(server.url, 'chat', {})
     const unknown = new Line(server.url, 'nowhere', {})
@@ -438,7 +438,7 @@ describe('awkward moments', () => {
     expect(unknown.status).toBe(404)
   })
 
-  it('[SS8] a client that leaves while its stream is being opened leaves nothing behind', async () => {
+  it('a client that leaves while its stream is being opened leaves nothing behind', async () => {
     const { server, asked, open } = await hesitant()
     const line = new Line(server.url, 'chat', {})
     await asked
@@ -464,7 +464,7 @@ describe('awkward moments', () => {
     await closed
   })
 
-  it('[SS8] the last reader leaves as the next one joins, many times over', async () => {
+  it('the last reader leaves as the next one joins, many times over', async () => {
     const server = await serve({ store: 'sqlite' })
     await server.door.run(ref, openTurn('t1'))
     let seq = 2
@@ -484,7 +484,7 @@ describe('awkward moments', () => {
     await eventually(async () => (await readers(server)) === 0)
   })
 
-  it('[SS11] text that was finished while it was being looked up is not sent after its end', async () => {
+  it('text that was finished while it was being looked up is not sent after its end', async () => {
     const store = openMemoryStore()
     const asked = Promise.withResolvers<void>()
     const let_ = Promise.withResolvers<void>()
@@ -515,7 +515,7 @@ describe('awkward moments', () => {
     expect(line.asides('text_snapshot')).toEqual([])
   })
 
-  it('[SS7][SS8] streams asked for one behind the other on one connection are all free once it is gone', async () => {
+  it('streams asked for one behind the other on one connection are all free once it is gone', async () => {
     const server = await serve({ maxStreams: 3 })
     await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')
@@ -526,7 +526,7 @@ describe('awkward moments', () => {
     await (await joined(server)).reached(2)
   })
 
-  it('[SS7] a request for an unknown conversation holds no place, even while its answer waits behind a stream of the same connection', async () => {
+  it('a request for an unknown conversation holds no place, even while its answer waits behind a stream of the same connection', async () => {
     const server = await serve({ maxStreams: 2 })
     await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')
@@ -541,7 +541,7 @@ describe('awkward moments', () => {
     await (await joined(server)).reached(2)
   })
 
-  it('[SS7] a HEAD request is answered and over: it follows nothing, and its connection can be used again', async () => {
+  it('a HEAD request is answered and over: it follows nothing, and its connection can be used again', async () => {
     const server = await serve({ maxStreams: 1 })
     await server.door.run(ref, openTurn('t1'))
     const socket = connect(Number(server.url.port), '127.0.0.1')

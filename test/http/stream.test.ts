@@ -102,7 +102,7 @@ describe('the frames', () => {
     expect(line.events).toEqual(await wholeLog(server.door.conversations, ref))
   })
 
-  it('[SS9] the headers name the type and forbid caching, transforming and buffering', async () => {
+  it('the headers name the type and forbid caching, transforming and buffering', async () => {
     server = await startServer()
     await run(openTurn('t1'))
     const line = await join()
@@ -116,7 +116,7 @@ describe('the frames', () => {
     expect(line.headers['content-encoding']).toBeUndefined()
   })
 
-  it('[SS1][HT8] an unknown conversation is 404, and holds no place', async () => {
+  it('[SS1] an unknown conversation is 404, and holds no place', async () => {
     server = await startServer()
     const answer = await server.ask('GET', '/api/sessions/nowhere/events')
     expect(answer.status).toBe(404)
@@ -126,7 +126,7 @@ describe('the frames', () => {
     await (await join({}, 'nowhere')).reached(2)
   })
 
-  it('[SS5] comments keep the line open', async () => {
+  it('comments keep the line open', async () => {
     server = await startServer({ heartbeatMs: 5 })
     await run(openTurn('t1'))
     const line = await join()
@@ -182,7 +182,7 @@ describe('resuming', () => {
   })
 
   it.each(['x', '-1', '1.5', '1e3', '0x1', '1 2', 'null', '9'.repeat(16), 'é'])(
-    '[SS2][HT7] %j is not a seq: 400, by header and by query',
+    '[SS2] %j is not a seq: 400, by header and by query',
     async garbage => {
       server = await startServer()
       await run(openTurn('t1'))
@@ -196,7 +196,7 @@ describe('resuming', () => {
   )
 
   it.each([1, 100, 999_999_999_999_999 - 3])(
-    '[SS3] %i beyond the head: reset, then everything, then live',
+    '[SS2] %i beyond the head: reset, then everything, then live',
     async far => {
       server = await startServer()
       await run(openTurn('t1'), say('a'))
@@ -210,7 +210,7 @@ describe('resuming', () => {
     },
   )
 
-  it('[SS3] at the head there is no reset', async () => {
+  it('[SS2] at the head there is no reset', async () => {
     server = await startServer()
     await run(openTurn('t1'), say('a'))
     const line = await join({ lastEventId: 3 })
@@ -442,7 +442,7 @@ describe('the list in view', () => {
 })
 
 describe('text that is being written', () => {
-  it('[SS11] a reader that joins during a turn gets it as one snapshot, after the list', async () => {
+  it('a reader that joins during a turn gets it as one snapshot, after the list', async () => {
     server = await startServer()
     await run(startTurn('t1'))
     await server.door.liveText.write(ref, { turn_id: 't1', message_id: 'm7', text: 'so far' })
@@ -457,7 +457,7 @@ describe('text that is being written', () => {
     expect(line.asides().map(({ type }) => type)).toEqual(['todos_updated', 'todos_current', 'text_snapshot'])
   })
 
-  it('[SS11] there is no snapshot without text, without a running turn, or for the text of an earlier turn', async () => {
+  it('there is no snapshot without text, without a running turn, or for the text of an earlier turn', async () => {
     server = await startServer()
     await run(startTurn('t1'))
     const nothing = await join()
@@ -477,7 +477,7 @@ describe('text that is being written', () => {
 })
 
 describe('many readers', () => {
-  it('[SS7] beyond the cap: 503 with Retry-After; a place that becomes free is given away again', async () => {
+  it('beyond the cap: 503 with Retry-After; a place that becomes free is given away again', async () => {
     server = await startServer({ maxStreams: 3 })
     await run(openTurn('t1'))
     const all = await Promise.all([join(), join(), join()])
@@ -494,7 +494,7 @@ describe('many readers', () => {
     expect((await server.ask('GET', '/api/sessions/chat/events')).status).toBe(503)
   })
 
-  it('[SS7] requests that are refused or find nothing take no place', async () => {
+  it('requests that are refused or find nothing take no place', async () => {
     server = await startServer({ maxStreams: 1 })
     await run(openTurn('t1'))
     for (let round = 0; round < 5; round += 1) {
@@ -542,14 +542,14 @@ describe('many readers', () => {
     return made
   }
 
-  it('[SS8] share one tail: forty cause no more readings of the log than one does', async () => {
+  it('share one tail: forty cause no more readings of the log than one does', async () => {
     const one = await readsFor(1)
     await server.close()
     const forty = await readsFor(40)
     expect(forty).toBeLessThanOrEqual(one)
   })
 
-  it('[SS8] an event is framed once, for however many', async () => {
+  it('an event is framed once, for however many', async () => {
     server = await startServer()
     await run(openTurn('t1'))
     const all = await Promise.all(Array.from({ length: 20 }, () => join({ lastEventId: 2 })))
@@ -566,7 +566,7 @@ describe('many readers', () => {
     expect(frames.framed).toHaveBeenCalledTimes(10)
   })
 
-  it('[SS8] the last reader to leave frees everything: nothing reads the log any more', async () => {
+  it('the last reader to leave frees everything: nothing reads the log any more', async () => {
     const { reads } = await countingServer()
     const all = await Promise.all(Array.from({ length: 10 }, () => join()))
     await Promise.all(all.map(line => line.reached(2)))
@@ -588,7 +588,7 @@ describe('many readers', () => {
     expect(after - before).toBeLessThan(10)
   })
 
-  it('[SS8] readers of different conversations hear only of their own', async () => {
+  it('readers of different conversations hear only of their own', async () => {
     server = await startServer()
     const names = ['a', 'b', 'c']
     const at = (conversation: string): Ref => ({ tenant: 'local', conversation })

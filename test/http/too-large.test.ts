@@ -141,7 +141,7 @@ async function writesFirst(at: Target, { framing, size, pattern }: (typeof CLIEN
 fault('bodies over the limit')
 
 describe('a body over the limit', () => {
-  it('[HT4] 24 raw clients that write all of it before they read get 413, not a reset', async () => {
+  it('24 raw clients that write all of it before they read get 413, not a reset', async () => {
     expect(CLIENTS).toHaveLength(24)
     const seen = await Promise.all(CLIENTS.map(client => writesFirst(ours(), client)))
     expect(seen.map(({ statuses, error }, place) => ({ ...CLIENTS[place], statuses, error }))).toEqual(
@@ -150,13 +150,13 @@ describe('a body over the limit', () => {
     for (const { answer } of seen) expect(answer).toMatch(/connection: close\r\n[\s\S]*"body_too_large"/i)
   })
 
-  it('[HT4] is answered by its length alone, and the connection ends without a byte of it', async () => {
+  it('is answered by its length alone, and the connection ends without a byte of it', async () => {
     const raw = new Raw(ours())
     await raw.write(head(ours(), ['Content-Length: 300000']))
     expect(await raw.toEnd()).toMatchObject({ statuses: [413], error: undefined })
   })
 
-  it('[HT4] in chunks it is answered once the limit is passed, while the client goes on sending', async () => {
+  it('in chunks it is answered once the limit is passed, while the client goes on sending', async () => {
     const raw = new Raw(ours())
     await raw.write(head(ours(), ['Transfer-Encoding: chunked']))
     const piece = chunked(Buffer.alloc(PIECE, 'x'))
@@ -167,7 +167,7 @@ describe('a body over the limit', () => {
     expect(await raw.toEnd()).toMatchObject({ statuses: [413], error: undefined })
   })
 
-  it('[HT4] is not read without end: a client that never stops is cut off', async () => {
+  it('is not read without end: a client that never stops is cut off', async () => {
     const raw = new Raw(ours())
     await raw.write(head(ours(), ['Transfer-Encoding: chunked']))
     const piece = chunked(Buffer.alloc(16 * PIECE, 'x'))
@@ -178,7 +178,7 @@ describe('a body over the limit', () => {
     expect((await raw.toEnd()).statuses).toEqual([413])
   })
 
-  it('[HT4] a request behind it on the same connection is not run', async () => {
+  it('a request behind it on the same connection is not run', async () => {
     const raw = new Raw(ours())
     await raw.write(head(ours(), [`Content-Length: ${LIMIT + 1}`]))
     await raw.write(Buffer.alloc(LIMIT + 1, 'x'))
@@ -188,7 +188,7 @@ describe('a body over the limit', () => {
   })
 
   it.each(['length', 'chunked'] as const)(
-    '[HT4] behind pipelined requests every one of them is answered, in turn (%s)',
+    'behind pipelined requests every one of them is answered, in turn (%s)',
     async framing => {
       const { lines, pieces } = framed(framing, 10_000_000)
       const asked = head(ours(), [], 'GET /api/sessions').repeat(3)
@@ -204,7 +204,7 @@ describe('a body over the limit', () => {
     },
   )
 
-  it('[HT4] behind a pipelined request that takes its time, neither answer is cut off', async () => {
+  it('behind a pipelined request that takes its time, neither answer is cut off', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const refused = Promise.withResolvers<ServerResponse>()
@@ -227,7 +227,7 @@ describe('a body over the limit', () => {
     expect(await raw.toEnd()).toMatchObject({ statuses: [200, 413], error: undefined })
   })
 
-  it('[HT4] a HEAD with a body gets its head, alone and behind a pipelined request', async () => {
+  it('a HEAD with a body gets its head, alone and behind a pipelined request', async () => {
     for (const before of ['', head(ours(), [], 'GET /api/sessions')]) {
       const { lines, pieces } = framed('length', 4_000_000)
       const raw = new Raw(ours())
@@ -238,7 +238,7 @@ describe('a body over the limit', () => {
     }
   })
 
-  it('[HT4] is answered just as well where it is refused for another reason', async () => {
+  it('is answered just as well where it is refused for another reason', async () => {
     const nobody = { ...ours(), token: 'of-somebody-else' }
     for (const framing of ['length', 'chunked'] as const) {
       const client = { framing, size: 4_000_000, pattern: 'as the socket takes it' }
@@ -246,7 +246,7 @@ describe('a body over the limit', () => {
     }
   })
 
-  it('[HT4][MC34] is answered over MCP as well', async () => {
+  it('is answered over MCP as well', async () => {
     const raw = new Raw(ours())
     const { lines, pieces } = framed('chunked', 1_000_000)
     await raw.write(head(ours(), [...lines, 'Accept: application/json, text/event-stream'], 'POST /mcp'))
@@ -254,7 +254,7 @@ describe('a body over the limit', () => {
     expect(await raw.toEnd()).toMatchObject({ statuses: [413], error: undefined })
   })
 
-  it('[HT4][HA1] is answered behind `toNodeHandler` as well', async () => {
+  it('[HA1] is answered behind `toNodeHandler` as well', async () => {
     const runsheet = createRunsheet({ store: openMemoryStore() })
     const handler = createHandler({ runsheet, authenticate: () => ({ role: 'person' }) })
     const server = createServer((request, response) => void toNodeHandler(handler)(request, response))
@@ -283,7 +283,7 @@ describe('a body over the limit', () => {
 describe('`Expect: 100-continue`', () => {
   const EXPECT = 'Expect: 100-continue'
 
-  it('[HT36] a body that is wanted is asked for, and answered', async () => {
+  it('a body that is wanted is asked for, and answered', async () => {
     const raw = new Raw(ours())
     const lines = [`Content-Length: ${TEMPLATE.length}`, EXPECT, 'Connection: close']
     await raw.write(head(ours(), lines, PUT_TEMPLATE))
@@ -296,7 +296,7 @@ describe('`Expect: 100-continue`', () => {
     [413, 'it is too large', (): string => head(ours(), [`Content-Length: ${LIMIT + 1}`, EXPECT])],
     [401, 'the token is wrong', (): string => head({ ...ours(), token: 'x' }, ['Content-Length: 1000', EXPECT])],
     [415, 'it is not JSON', (): string => head(ours(), ['Content-Length: 1000', EXPECT]).replace('json', 'xml')],
-  ])('[HT36] a body is not asked for, and %i answered, where %s', async (status, _, request) => {
+  ])('a body is not asked for, and %i answered, where %s', async (status, _, request) => {
     const raw = new Raw(ours())
     await raw.write(request())
     expect(await raw.toEnd()).toMatchObject({ statuses: [status], error: undefined })

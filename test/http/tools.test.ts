@@ -83,7 +83,7 @@ const toolOf = async ({ person }: Awaited<ReturnType<typeof scene>>, name: strin
   (await person.tools()).servers[0]?.tools.find(each => each.name === name)
 
 describe('the tools of a server', () => {
-  it('[TO10] are listed with their state, without secrets, for persons only', async () => {
+  it('are listed with their state, without secrets, for persons only', async () => {
     const at = await scene({ own: { near: near(), gone: { command: '/nowhere/to/be/found' } } })
     const first = await at.person.tools()
     expect(first.servers.map(({ name }) => name)).toEqual(['near', 'gone'])
@@ -107,7 +107,7 @@ describe('the tools of a server', () => {
     }
   })
 
-  it('[TO10] no route takes a command: there is nothing to add a server with', async () => {
+  it('no route takes a command: there is nothing to add a server with', async () => {
     const at = await scene()
     for (const method of ['POST', 'PUT', 'PATCH']) {
       const body = { name: 'evil', command: 'rm', args: ['-rf', '/'] }
@@ -117,7 +117,7 @@ describe('the tools of a server', () => {
     expect((await at.person.tools()).servers).toEqual([])
   })
 
-  it('[TO5][TO10] a rule is kept with the settings; "always" needs the tool as the person saw it', async () => {
+  it('[TO5] a rule is kept with the settings; "always" needs the tool as the person saw it', async () => {
     const at = await scene({ own: { near: near() } })
     await at.ready()
     const note = await toolOf(at, 'note')
@@ -142,7 +142,7 @@ describe('the tools of a server', () => {
     await expect(nothing).rejects.toMatchObject({ status: 404, code: 'tool_not_found' })
   })
 
-  it('[TO15] calls that wait are listed with the pending reviews if they are asked for, without their arguments', async () => {
+  it('calls that wait are listed with the pending reviews if they are asked for, without their arguments', async () => {
     const at = await scene({ own: { near: near() }, answers: [NOTE, 'Kept.'] })
     const reader = await at.open({ message: 'Keep it' })
     await reader.reached('tool_approval_required')
@@ -172,7 +172,7 @@ describe('the tools of a server', () => {
   it.each([
     ['is set to never', /turned this tool off/],
     ['goes with its server', /no tool near__note/],
-  ])('[TO16] a call that waits is denied when its tool %s', async (how, told) => {
+  ])('a call that waits is denied when its tool %s', async (how, told) => {
     const at = await scene({ own: { near: near() }, answers: [NOTE, 'Then not.'] })
     const reader = await at.open()
     await reader.reached('tool_approval_required')
@@ -195,7 +195,7 @@ describe('the tools of a server', () => {
     expect(reader.of('tool_called')).toEqual([])
   })
 
-  it('[TO8] "always" in the conversation is saved, and the next turn is not asked', async () => {
+  it('"always" in the conversation is saved, and the next turn is not asked', async () => {
     const call = { calls: [{ tool: 'near__note', args: { text: 'a' } }] }
     const at = await scene({ own: { near: near() }, answers: [call, 'Kept.', call, 'Kept.'] })
     const reader = await at.open()
@@ -211,7 +211,7 @@ describe('the tools of a server', () => {
     expect(at.settings.rules).toMatchObject({ near: { note: { rule: 'never' } } })
   })
 
-  it('[TO8] where the rule cannot be saved, the call is allowed, and the answer says why', async () => {
+  it('where the rule cannot be saved, the call is allowed, and the answer says why', async () => {
     const at = await scene({
       own: { near: near() },
       answers: [{ calls: [{ tool: 'near__note', args: { text: 'a' } }] }, 'Kept.'],
@@ -227,7 +227,7 @@ describe('the tools of a server', () => {
     expect(at.settings.rules).toEqual({})
   })
 
-  it("[TO10] a server is taken out of the person's own file, whose other bytes stay; of another file it says which", async () => {
+  it("a server is taken out of the person's own file, whose other bytes stay; of another file it says which", async () => {
     const at = await scene({ own: { near: near() }, chosen: { theirs: near() } })
     const text = `{\n  // mine\n  "policy": { "gate": true },\n  "mcpServers": { "near": ${JSON.stringify(near())}, "far": ${JSON.stringify(near())} }\n}\n`
     writeFileSync(at.file, text.replace('  // mine\n', ''))
@@ -245,7 +245,7 @@ describe('the tools of a server', () => {
     await expect(at.person.removeToolServer('near')).rejects.toMatchObject({ status: 404 })
   })
 
-  it("[TO11] what is added to the person's own file is there without a restart; a wrong file leaves what was", async () => {
+  it("what is added to the person's own file is there without a restart; a wrong file leaves what was", async () => {
     const at = await scene({ answers: [{ calls: [{ tool: 'near__echo', args: { text: 'x' } }] }, 'So.'] })
     expect((await at.person.tools()).servers).toEqual([])
     at.write({ near: near({ ask: 'none' }) })
@@ -261,7 +261,7 @@ describe('the tools of a server', () => {
     expect(existsSync(at.file)).toBe(true)
   })
 
-  it('[TO9] a server that hangs is said to be connecting, and neither the page nor a turn waits until it answers', async () => {
+  it('a server that hangs is said to be connecting, and neither the page nor a turn waits until it answers', async () => {
     const hang = { command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'], ask: 'all' as const }
     const at = await scene({ own: { hang }, answers: ['One.', 'Two.'], waitMs: 100 })
     expect((await at.person.tools()).servers).toMatchObject([{ name: 'hang', state: 'connecting', tools: [] }])
@@ -271,7 +271,7 @@ describe('the tools of a server', () => {
     expect((await at.person.tools()).servers).toMatchObject([{ state: 'connecting' }])
   })
 
-  it('[TO9] of 200 tools models get 100; those that are never allowed make room', async () => {
+  it('of 200 tools models get 100; those that are never allowed make room', async () => {
     const at = await scene({
       own: { near: near({ env: { FIXTURE_MANY: '200' } }) },
       answers: ['So.', 'So.'],
@@ -290,7 +290,7 @@ describe('the tools of a server', () => {
     expect(ofModel(1)).toHaveLength(all.length - 150)
   })
 
-  it('[TO9] servers share the 100 fairly: one with few tools is never shut out by one that was there first', async () => {
+  it('servers share the 100 fairly: one with few tools is never shut out by one that was there first', async () => {
     const at = await scene({
       own: { near: near({ env: { FIXTURE_MANY: '200' } }), late: near() },
       answers: ['So.'],

@@ -34,7 +34,7 @@ const titles = async (server: CheckedServer): Promise<string[]> =>
   (await server.person.tasks('c1')).tasks.map(({ title }) => title)
 
 describe("a person's change", () => {
-  it.each(['sqlite', 'json'] as const)('[HT41][TA21] is undone and made again (%s)', async store => {
+  it.each(['sqlite', 'json'] as const)('[TA21] is undone and made again (%s)', async store => {
     const server = await plannedOn(store, 'A', 'B', 'C')
     const b = await taskOf(server, 'B')
     const removed = await server.person.removeTask('c1', b.id, b.version)
@@ -59,7 +59,7 @@ describe("a person's change", () => {
     ])
   })
 
-  it('[HT41] may be a new task, a move or an edit', async () => {
+  it('may be a new task, a move or an edit', async () => {
     const server = await planned('A', 'B')
     const { task: added } = await server.person.addTask('c1', { title: 'C' })
     expect((await undo(server, added)).body.task.removed_at).toEqual(expect.any(String))
@@ -73,7 +73,7 @@ describe("a person's change", () => {
     expect((await undo(server, edited.task)).body.task).toMatchObject({ title: 'B', tags: [] })
   })
 
-  it('[HT41][TA23] is not undone once the agent changed the same: 409 with who, what and the task', async () => {
+  it('[TA21] is not undone once the agent changed the same: 409 with who, what and the task', async () => {
     const server = await planned('A', 'B')
     const a = await taskOf(server, 'A')
     const { task } = await server.person.changeTask('c1', a.id, a.version, { status: 'pending' })
@@ -91,7 +91,7 @@ describe("a person's change", () => {
     expect(refused.message).toMatch(/^The agent has changed task 1 since \(.*status.*\)\. Nothing was undone\.$/)
   })
 
-  it('[HT41] an unknown task is 404, an unknown version 409, an agent 403, and no version 422', async () => {
+  it('an unknown task is 404, an unknown version 409, an agent 403, and no version 422', async () => {
     const server = await planned('A')
     const a = await taskOf(server, 'A')
     const path = (id: string): string => `/api/sessions/c1/tasks/${id}/undo`
@@ -110,7 +110,7 @@ describe("a person's change", () => {
     await server.refused(422, 'POST', path(a.id), { body: {} })
   })
 
-  it('[HT41] is recorded with who undid it', async () => {
+  it('is recorded with who undid it', async () => {
     const server = await planned('A')
     const a = await taskOf(server, 'A')
     const { task } = await server.person.changeTask('c1', a.id, a.version, { title: 'A2' })
@@ -138,7 +138,7 @@ describe('a verdict that a person overrules', () => {
 })
 
 describe('templates', () => {
-  it('[HT42] are renamed; a name that is taken is 409, an unknown template 404, a bad name 422', async () => {
+  it('are renamed; a name that is taken is 409, an unknown template 404, a bad name 422', async () => {
     const server = await started({ store: 'sqlite' })
     await server.person.saveTemplate('release', [{ title: 'Tag it' }])
     await server.person.saveTemplate('other', [{ title: 'x' }])

@@ -44,7 +44,7 @@ async function read(server: TestServer, as: Who): Promise<{ status: number; text
 
 fault('answers and streams that are not read')
 
-it('[AU11] answers that an agent does not read keep out its further ones, not those of people', async () => {
+it('answers that an agent does not read keep out its further ones, not those of people', async () => {
   const server = await served({ maxBytesInFlight: 24 * MB })
   const [first] = [await unread(server, ANSWER), await unread(server, ANSWER)]
   const refused = await server.ask('GET', ANSWER, { as: 'agent' })
@@ -59,7 +59,7 @@ it('[AU11] answers that an agent does not read keep out its further ones, not th
   await expect.poll(async () => (await read(server, 'agent')).status).toBe(200)
 })
 
-it('[AU11] an answer that is larger than all that agents may read at once is refused to them, not to people', async () => {
+it('an answer that is larger than all that agents may read at once is refused to them, not to people', async () => {
   const server = await served({ maxBytesInFlight: 8 * MB })
   const refused = await server.ask('GET', ANSWER, { as: 'agent' })
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([403, null])
@@ -67,7 +67,7 @@ it('[AU11] an answer that is larger than all that agents may read at once is ref
   expect((await read(server, 'person')).status).toBe(200)
 })
 
-it('[AU11] a client that takes nothing of its answer for a while is cut off', async () => {
+it('a client that takes nothing of its answer for a while is cut off', async () => {
   const server = await served({ maxBytesInFlight: 16 * MB, stallMs: 200 })
   const socket = await unread(server, ANSWER)
   // Agents have room for one such answer: another gets through only once this one was cut off.
@@ -77,7 +77,7 @@ it('[AU11] a client that takes nothing of its answer for a while is cut off', as
   expect(socket.bytesRead).toBeLessThan(7 * MB)
 })
 
-it('[AU11] one that reads slowly gets all of it', async () => {
+it('one that reads slowly gets all of it', async () => {
   const server = await served({ stallMs: 1_500 })
   const socket = await unread(server, ANSWER)
   let size = 0

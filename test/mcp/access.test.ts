@@ -33,24 +33,24 @@ function raw(headers: Record<string, string>, method = 'POST', body: unknown = I
 const TOKEN = { authorization: `Bearer ${TOKENS.agent}` }
 
 describe('/mcp', () => {
-  it.each(['POST', 'GET', 'DELETE'])('[MC34] %s needs a token', async method => {
+  it.each(['POST', 'GET', 'DELETE'])('%s needs a token', async method => {
     expect(await raw({}, method)).toBe(401)
     expect(await raw({ authorization: 'Bearer of-somebody-else' }, method)).toBe(401)
   })
 
-  it.each(['POST', 'GET', 'DELETE'])('[MC34] %s rejects other origins and unexpected Host headers', async method => {
+  it.each(['POST', 'GET', 'DELETE'])('%s rejects other origins and unexpected Host headers', async method => {
     const { port } = server.url
     expect(await raw({ ...TOKEN, origin: 'https://evil.example' }, method)).toBe(403)
     expect(await raw({ ...TOKEN, origin: `http://localhost:${Number(port) + 1}` }, method)).toBe(403)
     expect(await raw({ ...TOKEN, host: `evil.example:${port}` }, method)).toBe(403)
   })
 
-  it("[MC34] accepts an agent's token, also from the page's origin", async () => {
+  it("accepts an agent's token, also from the page's origin", async () => {
     expect(await raw(TOKEN)).toBe(200)
     expect(await raw({ ...TOKEN, origin: server.url.origin })).toBe(200)
   })
 
-  it('[MC34] a session belongs to the role that opened it', async () => {
+  it('a session belongs to the role that opened it', async () => {
     const begun = await server.ask('POST', '/mcp', { as: 'person', body: INITIALIZE, headers: ACCEPT })
     const session = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' }
     await begun.body?.cancel()
@@ -64,7 +64,7 @@ describe('/mcp', () => {
     expect((await ask('person')).status).toBe(200)
   })
 
-  it('[MC34] rejects invalid JSON and bodies that are too large', async () => {
+  it('rejects invalid JSON and bodies that are too large', async () => {
     const send = (body: string): Promise<Response> =>
       fetch(new URL('/mcp', server.url), {
         method: 'POST',
@@ -80,7 +80,7 @@ describe('/mcp', () => {
     ).toBe(400)
   })
 
-  it("[MC34] limits the rate of an agent's writes", async () => {
+  it("limits the rate of an agent's writes", async () => {
     const busy = await startMcpServer({ agentWritesPerMinute: 3 })
     const host = await overHttp(busy, hostOf({ era: '2026' }), { as: 'agent' })
     await expect(Promise.all([1, 2, 3, 4].map(() => host.call('tasks')))).rejects.toThrow('rate_limited')
@@ -88,7 +88,7 @@ describe('/mcp', () => {
     await busy.close()
   })
 
-  it('[MC34] sends the security headers with every response', async () => {
+  it('sends the security headers with every response', async () => {
     const answer = await server.ask('POST', '/mcp', { body: INITIALIZE, headers: ACCEPT })
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     expect(answer.headers.get('content-type')).toBe('text/event-stream')

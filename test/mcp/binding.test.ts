@@ -100,7 +100,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(refused).toMatchObject({ isError: true, text: expect.stringContaining('a person stopped it') })
   })
 
-  it('[MC7] a call with an id runs once', async () => {
+  it('a call with an id runs once', async () => {
     const session = fresh()
     const { client } = await connected(era, { 'runsheet-session': session })
     const call = (tasks = PLAN.tasks) =>
@@ -147,7 +147,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     await expect(connected(era, { 'runsheet-toolset': 'cheklist' })).rejects.toThrow(toolset)
   })
 
-  it('[MC32] clients with the same request ids get their own answers', async () => {
+  it('clients with the same request ids get their own answers', async () => {
     const hosts = await Promise.all([fresh(), fresh()].map(session => connected(era, { 'runsheet-session': session })))
     const answers = await Promise.all(
       hosts.flatMap((host, i) => ['a', 'b', 'c'].map(each => host.call('plan', { tasks: [{ title: `${each}${i}` }] }))),
@@ -160,13 +160,13 @@ describe.each(['2025', '2026'] as const)('%s', era => {
   })
 })
 
-it('[MC4] a client cannot subscribe to another conversation', async () => {
+it('a client cannot subscribe to another conversation', async () => {
   const { client } = await connected('2026', { 'runsheet-session': fresh() })
   await expect(client.listen({ resourceSubscriptions: ['runsheet://another/tasks'] })).rejects.toThrow()
 })
 
 it.each([5, null, '', 'no name'])(
-  '[MC4] a client cannot subscribe to another conversation by naming its own %j',
+  'a client cannot subscribe to another conversation by naming its own %j',
   async session => {
     const _meta = {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -61,7 +61,7 @@ async function loggedBy({ child }: Served): Promise<Record<string, unknown>[]> {
 
 fault('a broken task file')
 
-it.each(ERAS)('[MC47] `runsheet mcp` (%s) opens on a broken task file, and each call says so', async era => {
+it.each(ERAS)('`runsheet mcp` (%s) opens on a broken task file, and each call says so', async era => {
   const { data, write } = await served()
   write('{broken')
   const host = await joined(data, era)
@@ -76,7 +76,7 @@ it.each(ERAS)('[MC47] `runsheet mcp` (%s) opens on a broken task file, and each 
   expect(await host.call('plan', PLAN)).toMatchObject({ isError: false, data: { next: '1 Look' } })
 })
 
-it.each(ERAS)('[MC47][HT31] /mcp (%s) opens on a broken task file; its calls are logged and counted', async era => {
+it.each(ERAS)('/mcp (%s) opens on a broken task file; its calls are logged and counted', async era => {
   const server = await served()
   const { url, write } = server
   write('{broken')
@@ -92,7 +92,7 @@ it.each(ERAS)('[MC47][HT31] /mcp (%s) opens on a broken task file; its calls are
   expect(await loggedBy(server)).toMatchObject([{ level: 50, err: { code: 'file_invalid', file: FILE } }])
 })
 
-it.each(ERAS)('[MC47][HT31] a file that breaks after connecting (%s) is logged once and counted', async era => {
+it.each(ERAS)('a file that breaks after connecting (%s) is logged once and counted', async era => {
   const server = await served()
   const { url, write, data } = server
   // Another toolset than the server's default: the log knows it while the file is broken.

@@ -22,9 +22,9 @@ afterEach(async () => {
 
 describe('conformance', () => {
   it('[MC28] the conformance suite for 2025-11-25 passes, every scored scenario', () => passes('2025-11-25'))
-  it('[MC29] the conformance suite for 2026-07-28 passes, every scored scenario', () => passes('2026-07-28'))
+  it('[MC28] the conformance suite for 2026-07-28 passes, every scored scenario', () => passes('2026-07-28'))
 
-  it('[MC29] the list of another conversation is not found, as the suite expects of missing resources', async () => {
+  it('[MC28] the list of another conversation is not found, as the suite expects of missing resources', async () => {
     const uri = 'runsheet://another/tasks'
     const _meta = { [PROTOCOL_VERSION_META_KEY]: '2026-07-28', [CLIENT_CAPABILITIES_META_KEY]: {} }
     const response = await fetch(server.url, {

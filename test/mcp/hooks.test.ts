@@ -34,7 +34,7 @@ const hook = async ({ call }: Host, event: string, more: Record<string, unknown>
 }
 
 it.each(['2025', '2026'] as const)(
-  '[HK10] hooks name the session and the turn of the calls that follow; the gate and evidence work (%s)',
+  'hooks name the session and the turn of the calls that follow; the gate and evidence work (%s)',
   async era => {
     const host = await started('claude-code', era, '--hooks')
     const { tools } = await host.client.listTools()
@@ -59,7 +59,7 @@ it.each(['2025', '2026'] as const)(
   },
 )
 
-it('[HK12] the tool is offered with --hooks only, and to the two hosts whose hooks call tools', async () => {
+it('the tool is offered with --hooks only, and to the two hosts whose hooks call tools', async () => {
   expect(await toolsOf(await started('claude-code', '2026'))).not.toContain('hook')
   for (const era of ['2025', '2026'] as const) {
     const other = await started('a host', era, '--hooks')
@@ -76,14 +76,14 @@ it('[HK12] the tool is offered with --hooks only, and to the two hosts whose hoo
 it.each([
   ['codex-mcp-client', 'callId'],
   ['claude-code', 'claudecode/toolUseId'],
-])('[HK12] it is refused to a model: a call of %s that carries a tool-use id of the host', async (name, id) => {
+])('it is refused to a model: a call of %s that carries a tool-use id of the host', async (name, id) => {
   const { client } = await started(name, '2025', '--hooks')
   const asked = { name: 'hook', arguments: { event: 'Stop', session: 's', turn: 't' } }
   expect(await client.callTool({ ...asked, _meta: { [id]: 'call_1' } })).toMatchObject({ isError: true })
   expect((await client.callTool(asked)).isError).toBeFalsy()
 })
 
-it("[HK11] a call belongs to the chat that OpenCode's plugin signed; without a valid signature it is refused", async () => {
+it("a call belongs to the chat that OpenCode's plugin signed; without a valid signature it is refused", async () => {
   const host = await started('opencode', '2025', '--hooks')
   const mac = createHmac('sha256', SECRET)
     .update(JSON.stringify(['ses_1', 'call_1']))

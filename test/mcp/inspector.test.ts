@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 // It is slow to start: in the short run each era has one transport.
 describe.each(inLongRun(['legacy', 'modern'], ['modern']))('the Inspector, in the %s era', era => {
-  it('[MC30] lists the tools, plans and reads the tasks over stdio', async () => {
+  it('lists the tools, plans and reads the tasks over stdio', async () => {
     const data = join(folder, 'data')
     // A server runs already, so that the Inspector's server starts none that outlives the test.
     const serve = await serveFolder(data)
@@ -35,7 +35,7 @@ describe.each(inLongRun(['legacy', 'modern'], ['modern']))('the Inspector, in th
 })
 
 describe.each(inLongRun(['legacy', 'modern'], ['legacy']))('the Inspector, in the %s era', era => {
-  it('[MC31] lists the tools, plans and reads the tasks over HTTP', async () => {
+  it('lists the tools, plans and reads the tasks over HTTP', async () => {
     const server = await startMcpServer({ host: { review: false } })
     try {
       const url = new URL('/mcp', server.url)

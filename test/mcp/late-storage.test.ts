@@ -38,7 +38,7 @@ const works = async (host: Host): Promise<void> =>
   expect(await host.call('plan', PLAN)).toMatchObject({ isError: false, data: { next: '1 Look' } })
 
 it.each(['2025', '2026'] as const)(
-  '[MC52] `runsheet mcp` (%s) opens on a damaged database, leaves it as it is, and works once it is mended',
+  '`runsheet mcp` (%s) opens on a damaged database, leaves it as it is, and works once it is mended',
   async era => {
     const data = folder()
     const database = join(data, 'runsheet.db')
@@ -53,7 +53,7 @@ it.each(['2025', '2026'] as const)(
   },
 )
 
-it('[MC52] it opens where the data folder is a file, and works once that is gone', async () => {
+it('it opens where the data folder is a file, and works once that is gone', async () => {
   const data = folder()
   writeFileSync(data, 'mine')
   const host = await joined(data, '2025')
@@ -63,7 +63,7 @@ it('[MC52] it opens where the data folder is a file, and works once that is gone
   await works(host)
 })
 
-it('[MC52] it opens with settings that cannot be read, and says that the host has to be restarted', async () => {
+it('it opens with settings that cannot be read, and says that the host has to be restarted', async () => {
   const data = folder()
   mkdirSync(join(data, '..', 'project'))
   writeFileSync(join(data, '..', 'project', 'runsheet.json'), '{')

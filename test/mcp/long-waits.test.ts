@@ -61,7 +61,7 @@ describe
   .runIf(process.env['LONG'])
   .concurrent('a slow reviewer (75 s), and clients with their default timeouts', () => {
     fault('a reviewer who is slower than the timeout of MCP clients')
-    it('[MC35] the plan arrives as decided, over every transport and in both eras', async () => {
+    it('the plan arrives as decided, over every transport and in both eras', async () => {
       const scratch = scratchFolder()
       const data = join(scratch, 'data')
       const [page, server] = await Promise.all([serveFolder(data), startMcpServer()])
@@ -132,7 +132,7 @@ function heapUsed(): number {
 
 describe.concurrent('sessions of the older era', () => {
   fault('MCP sessions that are opened and abandoned')
-  it(`[MC33] keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
+  it(`keeps at most the limit of ${MANY} abandoned sessions, and frees their memory`, async () => {
     const server = await startMcpServer({ maxSessions: 200, sessionIdleMs: 200 })
     await manyAbandoned(server, 500)
     await until(() => server.mcp.sessions === 0)
@@ -146,7 +146,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC33] keeps a session with an open stream, and lets a client of a closed one start again', async () => {
+  it('keeps a session with an open stream, and lets a client of a closed one start again', async () => {
     const server = await startMcpServer({ maxSessions: 2 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)
@@ -156,7 +156,7 @@ describe.concurrent('sessions of the older era', () => {
     await server.close()
   })
 
-  it('[MC33] answers 503 when all sessions are in use', async () => {
+  it('answers 503 when all sessions are in use', async () => {
     const server = await startMcpServer({ maxSessions: 1 })
     const listening = await overHttp(server, hostOf({ era: '2025' }), { as: 'agent' })
     await until(() => server.server.activity().underWay === 1)

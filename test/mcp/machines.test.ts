@@ -75,7 +75,7 @@ it('[MC40] the ways that a machine answered are not used again on this connectio
   expect(host.ways).toEqual(['form', 'url'])
 })
 
-it('[MC41] a client is not asked in a session without a person', async () => {
+it('a client is not asked in a session without a person', async () => {
   const host = await connected('2025', { name: 'codex-mcp-client', answers: afterALook(() => ({ action: 'decline' })) })
   const answer = host.client.callTool({ name: 'plan', arguments: PLAN, _meta: codexMeta('exec') })
   const { review_id } = await waiting(server.person)
@@ -95,7 +95,7 @@ it('[MC40] the person at the wizard of Codex is asked one field, and one key app
   expect(Object.keys(form && 'requestedSchema' in form ? form.requestedSchema.properties : {})).toEqual(['decision'])
 })
 
-it('[MC19] a person who chooses the page gets a link; without a code where hooks see it', async () => {
+it('a person who chooses the page gets a link; without a code where hooks see it', async () => {
   const answers = afterALook(({ mode }) => (mode === 'url' ? { action: 'accept' } : chosen('Edit on the page')))
   const links: string[] = []
   for (const name of ['claude-code', 'a host']) {
@@ -112,7 +112,7 @@ it('[MC19] a person who chooses the page gets a link; without a code where hooks
   expect(links[1]).toMatch(/#code=/)
 })
 
-it("[MC43] a person reopens what a form rejected, and await_review answers the new review's decision", async () => {
+it("a person reopens what a form rejected, and await_review answers the new review's decision", async () => {
   const host = await connected('2025', { answers: afterALook(() => ({ action: 'decline' })) })
   expect((await host.call('plan', PLAN)).data).toMatchObject({ reason: 'user_cancelled' })
   const [rejected] = (await server.person.session('c1')).reviews
@@ -122,7 +122,7 @@ it("[MC43] a person reopens what a form rejected, and await_review answers the n
   expect((await answer).data).toMatchObject({ next: '1 By a person' })
 })
 
-it('[MC43] await_review of a plan that was sent back answers for the plan that revises it', async () => {
+it('await_review of a plan that was sent back answers for the plan that revises it', async () => {
   const host = await connected('2025', { capabilities: {} })
   const first = host.call('plan', PLAN)
   const sentBack = await waiting(server.person)
@@ -144,7 +144,7 @@ describe('ids of a host', () => {
       host.client.callTool({ name: 'plan', arguments: { tasks }, _meta: { ...codexMeta('user'), ...meta } })
   }
 
-  it('[MC3][MC6][MC7] conversation, turn and call are those of the host', async () => {
+  it('[MC3][MC6] conversation, turn and call are those of the host', async () => {
     const plan = await codex()
     const answer = plan({})
     const review = await waiting(server.person, 'thread-1')
@@ -156,7 +156,7 @@ describe('ids of a host', () => {
     expect((await again({})).structuredContent).toMatchObject({ next: '1 By a person' })
   })
 
-  it('[MC23] a model that calls again under a new id of its host is not asked twice', async () => {
+  it('a model that calls again under a new id of its host is not asked twice', async () => {
     const plan = await codex()
     const first = plan({})
     const { review_id } = await waiting(server.person, 'thread-1')
@@ -167,14 +167,14 @@ describe('ids of a host', () => {
     for (const each of [await first, await second]) expect(each.structuredContent).toMatchObject({ ids: [1] })
   })
 
-  it('[MC7] an id that the host uses twice does not fail the call', async () => {
+  it('an id that the host uses twice does not fail the call', async () => {
     await server.person.setPolicy('thread-1', { review: false })
     const plan = await codex()
     await plan({}, [{ title: 'One' }])
     expect((await plan({}, [{ title: 'Two' }])).structuredContent).toMatchObject({ ids: [2] })
   })
 
-  it('[MC44] a conversation is named after the host and its plan', async () => {
+  it('a conversation is named after the host and its plan', async () => {
     await server.person.setPolicy('thread-1', { review: false })
     const plan = await codex()
     await plan({})
@@ -183,7 +183,7 @@ describe('ids of a host', () => {
   })
 })
 
-it('[MC44] over HTTP, the folder is the first root of the client', async () => {
+it('over HTTP, the folder is the first root of the client', async () => {
   await server.person.setPolicy('c1', { review: false })
   const host = hostOf({ era: '2025', name: 'opencode', capabilities: { roots: {} } })
   onTestFinished(() => host.client.close())
@@ -194,7 +194,7 @@ it('[MC44] over HTTP, the folder is the first root of the client', async () => {
   expect(sessions.map(({ title }) => title)).toEqual(['OpenCode · web site · Look'])
 })
 
-it('[MC45] malformed JSON is a parse error of JSON-RPC', async () => {
+it('malformed JSON is a parse error of JSON-RPC', async () => {
   const answer = await fetch(new URL('/mcp', server.url), {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKENS.agent}`, 'content-type': 'application/json' },

@@ -121,7 +121,7 @@ describe('runsheet mcp', () => {
     expect(host.stderr()).toContain(noted()?.url)
   })
 
-  it('[MC10] a page whose data folder was moved is not handed out: another one is started', async () => {
+  it('a page whose data folder was moved is not handed out: another one is started', async () => {
     await toldBy(await joined())
     const before = noted()
     await ends.pop()?.()
@@ -151,7 +151,7 @@ describe('runsheet mcp', () => {
     expect(statSync(join(data, 'serve.log')).mode & 0o777).toBe(0o600)
   })
 
-  it("[MC46] the page's server is in a session of its own, not under the host, and gets none of its secrets", async () => {
+  it("the page's server is in a session of its own, not under the host, and gets none of its secrets", async () => {
     const secrets = { CLAUDE_CODE_MESSAGING_TOKEN: 'secret', OPENAI_API_KEY: 'key', NODE_NO_WARNINGS: '1' }
     const host = await joined([], { env: secrets })
     await toldBy(host)
@@ -166,7 +166,7 @@ describe('runsheet mcp', () => {
     expect(['XDG_CONFIG_HOME', ...Object.keys(cleanEnvironment(process.env))]).toEqual(expect.arrayContaining(passed))
   })
 
-  it('[MC42] opens the page of a plan in the browser, once, where a person has a display', async () => {
+  it('opens the page of a plan in the browser, once, where a person has a display', async () => {
     const seen = join(scratch, 'opened')
     const browser = join(scratch, 'browser.sh')
     writeFileSync(browser, `#!/bin/sh\necho "$1" >> ${seen}\n`, { mode: 0o755 })
@@ -182,7 +182,7 @@ describe('runsheet mcp', () => {
     expect(readFileSync(seen, 'utf8').split('\n')).toHaveLength(2)
   })
 
-  it('[MC41] asks nobody where Claude Code runs without a person', async () => {
+  it('asks nobody where Claude Code runs without a person', async () => {
     const host = await joined([], {
       name: 'claude-code',
       capabilities: { elicitation: { form: {}, url: {} } },
@@ -208,7 +208,7 @@ describe('runsheet mcp', () => {
     expect((await other.call('tasks')).data).toMatchObject({ tasks: [] })
   })
 
-  it('[MC44] a conversation is named after the host, its folder and the plan, also if it was read before', async () => {
+  it('a conversation is named after the host, its folder and the plan, also if it was read before', async () => {
     const cwd = join(scratch, 'website')
     mkdirSync(cwd)
     const host = await joined(['--review', 'off'], { name: 'claude-code', cwd })
@@ -242,7 +242,7 @@ describe('runsheet mcp', () => {
     expect(await toldBy(host)).toMatch(/uses another --store and cannot show these plans/)
   })
 
-  it('[MC13] a stopping server answers held calls with pending_review', async () => {
+  it('a stopping server answers held calls with pending_review', async () => {
     const page = await serveFolder(data)
     const person = personAt(data)
     const token = readFileSync(join(data, 'person-token'), 'utf8').trim()
@@ -307,7 +307,7 @@ describe('runsheet mcp', () => {
     expect(ended.stderr.trim().split('\n')).toHaveLength(1)
   })
 
-  it('[CR23] a plan that comes before the client has named its root waits for it, and has its checks', async () => {
+  it('a plan that comes before the client has named its root waits for it, and has its checks', async () => {
     const host = hostOf({ era: '2025', capabilities: { roots: {} } })
     const asked = Promise.withResolvers<void>()
     const named = Promise.withResolvers<void>()
@@ -329,7 +329,7 @@ describe('runsheet mcp', () => {
     await planned
   })
 
-  it('[CR23] the first root that is a folder here counts, for plans that come after it is named, late or as a change', async () => {
+  it('the first root that is a folder here counts, for plans that come after it is named, late or as a change', async () => {
     const host = hostOf({ era: '2025', capabilities: { roots: { listChanged: true } } })
     const named = Promise.withResolvers<void>()
     let roots = [join(scratch, 'gone'), scratch]
@@ -359,7 +359,7 @@ describe('runsheet mcp', () => {
     expect(stderr()).not.toContain('timed out')
   })
 
-  it('[CR23] the tools are listed with checks before the client has named its root; without one, no check is lost silently', async () => {
+  it('the tools are listed with checks before the client has named its root; without one, no check is lost silently', async () => {
     const host = hostOf({ era: '2025', capabilities: { roots: {} } })
     const named = Promise.withResolvers<void>()
     host.client.setRequestHandler('roots/list', async () => {
@@ -413,7 +413,7 @@ describe('runsheet mcp', () => {
     expect([hash, scratch].filter(secret => secret === '' || text.includes(secret))).toEqual([])
   })
 
-  it('[CR25] settings of checks that cannot work are refused in one line', async () => {
+  it('settings of checks that cannot work are refused in one line', async () => {
     const config = join(scratch, 'checks.json')
     writeFileSync(config, JSON.stringify({ checks: { wrap: ['no-such-wrapper'] } }))
     const ended = await runCli(['mcp', '--data', data, '--config', config]).ended

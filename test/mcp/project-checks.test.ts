@@ -30,9 +30,6 @@ it.each([
   [true, 'project', '2026', ['--hooks']],
   [false, 'project', '2026', []],
   [false, 'home', '2026', ['--hooks']],
-] as const)(
-  '[HO13] checks are offered: %s, to a server in the %s folder, %s, %j',
-  async (offered, folder, era, args) => {
-    expect(await offersChecks(await startedIn(folder, era, args))).toBe(offered)
-  },
-)
+] as const)('checks are offered: %s, to a server in the %s folder, %s, %j', async (offered, folder, era, args) => {
+  expect(await offersChecks(await startedIn(folder, era, args))).toBe(offered)
+})

@@ -45,7 +45,7 @@ const inSession = (server: McpTestServer, as: Who, id: string, body: unknown): P
   server.ask('POST', '/mcp', { as, body, headers: { ...ACCEPT, 'mcp-session-id': id } })
 
 describe('a session of the older era', () => {
-  it('[MC49] has no server until its client comes back; then it has one, which knows the client', async () => {
+  it('has no server until its client comes back; then it has one, which knows the client', async () => {
     const server = await started()
     const ids = await Promise.all(Array.from({ length: 50 }, () => opened(server, 'agent')))
     expect(server.mcp.sessions).toBe(50)
@@ -63,7 +63,7 @@ describe('a session of the older era', () => {
     expect(await (await planned).text()).toContain('"confirmed\\":false')
   })
 
-  it('[MC49] is greeted in the version that it asks for, or in the newest, with its own request id', async () => {
+  it('is greeted in the version that it asks for, or in the newest, with its own request id', async () => {
     const server = await started()
     const versions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05', '1999-01-01']
     const greeted = versions.map(async version => {
@@ -80,7 +80,7 @@ describe('a session of the older era', () => {
     expect(host.client.getInstructions()).toContain('pending_review')
   })
 
-  it('[MC49] ends with DELETE, also before its client came back', async () => {
+  it('ends with DELETE, also before its client came back', async () => {
     const server = await started()
     for (const isUsed of [false, true]) {
       const id = await opened(server, 'agent')
@@ -92,7 +92,7 @@ describe('a session of the older era', () => {
     expect(server.mcp.sessions).toBe(0)
   })
 
-  it('[MC49] is not opened by a client that says too much about itself, or that cannot read the answer', async () => {
+  it('is not opened by a client that says too much about itself, or that cannot read the answer', async () => {
     const server = await started()
     const long = initialize('2025-11-25', { clientInfo: { ...CLIENT, name: 'x'.repeat(20_000) } })
     expect((await server.ask('POST', '/mcp', { body: long, headers: ACCEPT })).status).toBe(400)
@@ -101,7 +101,7 @@ describe('a session of the older era', () => {
     expect(server.mcp.sessions).toBe(0)
   })
 
-  it("[MC33] is not ended by another credential's: an agent that opens many loses only its own", async () => {
+  it("is not ended by another credential's: an agent that opens many loses only its own", async () => {
     const server = await started({ maxSessions: 3 })
     const persons = await opened(server, 'person')
     const first = await opened(server, 'agent')

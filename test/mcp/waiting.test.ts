@@ -61,7 +61,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('await_review', { review_id })).data).toMatchObject(answer)
   })
 
-  it('[MC23] a repeated call finds its review, whether pending or decided but undelivered', async () => {
+  it('a repeated call finds its review, whether pending or decided but undelivered', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const first = await call('plan', PLAN)
@@ -75,7 +75,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toHaveLength(1)
   })
 
-  it('[MC20] a client with forms is not asked about a decided review', async () => {
+  it('a client with forms is not asked about a decided review', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era)
     const review_id = String((await call('plan', PLAN)).data?.['review_id'])
@@ -96,7 +96,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await other.call('plan', PLAN)).data).toMatchObject({ status: 'pending_review' })
   })
 
-  it('[MC21] the client is not asked if a page shows the review', async () => {
+  it('the client is not asked if a page shows the review', async () => {
     await started({ panelMs: 20_000 })
     const { call, asked } = await connected(era, { capabilities: FORM })
     const answer = call('plan', PLAN)
@@ -107,7 +107,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(asked).toEqual([])
   })
 
-  it('[MC24] a held call sends progress to clients that ask for it', async () => {
+  it('a held call sends progress to clients that ask for it', async () => {
     await started({ progressIntervalMs: 5 })
     const { client } = await connected(era)
     const third = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     ])
   })
 
-  it('[MC25] cancelling a call decides nothing', async () => {
+  it('cancelling a call decides nothing', async () => {
     await started({})
     const { client, call } = await connected(era)
     const taken = new AbortController()
@@ -142,7 +142,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await call('plan', PLAN)).data).toMatchObject({ next: '1 All the same' })
   })
 
-  it('[MC26] without an answer nothing is written at the deadline', async () => {
+  it('without an answer nothing is written at the deadline', async () => {
     await started({}, { host: { review_timeout_ms: 40 } })
     const { call } = await connected(era, { capabilities: FORM, answers: () => new Promise(() => {}) })
     if (era === '2025') {
@@ -159,7 +159,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect((await server.person.tasks('c1')).tasks).toEqual([])
   })
 
-  it("[MC27] with an agent's token the client's answers decide nothing", async () => {
+  it("[MC40] with an agent's token the client's answers decide nothing", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -173,7 +173,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it("[MC27] an agent's client gets the page's URL without a code, and cannot decline", async () => {
+  it("[MC40] an agent's client gets the page's URL without a code, and cannot decline", async () => {
     await started(IMPATIENT)
     const { call, asked } = await connected(era, {
       as: 'agent',
@@ -187,7 +187,7 @@ describe.each(['2025', '2026'] as const)('%s', era => {
     expect(review.status).toBe('pending')
   })
 
-  it('[MC4] a review of another conversation is not found', async () => {
+  it('a review of another conversation is not found', async () => {
     await started(IMPATIENT)
     const { call } = await connected(era, { session: 'c1' })
     const { data } = await call('plan', PLAN)
@@ -216,14 +216,14 @@ it('[MC22] a round state must be ours and belong to the call', async () => {
   expect(reviews.map(({ draft_tasks }) => draft_tasks[0]?.title)).toEqual(['Something else'])
 })
 
-it('[MC13] a stopping server does not ask clients to repeat the call', async () => {
+it('a stopping server does not ask clients to repeat the call', async () => {
   await started({}, { closing: AbortSignal.abort() })
   const { client } = await connected('2026')
   const answer = await client.callTool({ name: 'plan', arguments: PLAN }, { allowInputRequired: true })
   expect(answer).toMatchObject({ structuredContent: { status: 'pending_review' } })
 })
 
-it('[MC25] cancelling a call withdraws its form, and the next call asks again', async () => {
+it('cancelling a call withdraws its form, and the next call asks again', async () => {
   await started({})
   const withdrawn = Promise.withResolvers<void>()
   const { client, call, asked } = await connected('2025', {
@@ -243,7 +243,7 @@ it('[MC25] cancelling a call withdraws its form, and the next call asks again', 
   expect((await call('plan', PLAN)).data).toMatchObject({ comment: 'Asked again' })
 })
 
-it('[MC26][RE31] a form stays as long as its review, also one that got more time', async () => {
+it('[RE20] a form stays as long as its review, also one that got more time', async () => {
   await started({}, { host: { review_timeout_ms: 800 } })
   let withdrawn = false
   const { call } = await connected('2025', {
@@ -261,7 +261,7 @@ it('[MC26][RE31] a form stays as long as its review, also one that got more time
   expect(withdrawn).toBe(false)
 })
 
-it('[MC25] if the call that asked is cancelled, another waiting call asks', async () => {
+it('if the call that asked is cancelled, another waiting call asks', async () => {
   await started({})
   const { client, call, asked } = await connected('2025', {
     capabilities: FORM,
@@ -290,7 +290,7 @@ it('[MC15] an answer to a form that was never shown decides nothing', async () =
   expect((await server.person.pendingReviews()).reviews).toHaveLength(1)
 })
 
-it('[MC20] if a declared method fails, the next one is tried, each once', async () => {
+it('if a declared method fails, the next one is tried, each once', async () => {
   await started({})
   const ways: string[] = []
   const { call } = await connected('2025', {
@@ -330,7 +330,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     session = {}
   })
 
-  it("[MC18] the form comes on the call's own stream", async () => {
+  it("the form comes on the call's own stream", async () => {
     await started({})
     await begun({ elicitation: {} })
     const { body } = await planned()
@@ -347,7 +347,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     expect(seen).toContain('From the stream')
   })
 
-  it('[MC25] after a disconnect the next call asks again, and the first form still counts', async () => {
+  it('after a disconnect the next call asks again, and the first form still counts', async () => {
     await started({})
     await begun({ elicitation: {} })
     const cut = new AbortController()
@@ -373,7 +373,7 @@ describe('over HTTP, 2025, without a stream beside the call', () => {
     throw new Error(`nothing was asked: ${seen}`)
   }
 
-  it('[MC23] after a disconnect the repeated call gets the answer', async () => {
+  it('after a disconnect the repeated call gets the answer', async () => {
     await started({})
     await begun({})
     const cut = new AbortController()

@@ -101,7 +101,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     if (reading) expect((await call(reading.name)).data).toBeDefined()
   })
 
-  it('[MC14] a plan edited on the page arrives as edited', async () => {
+  it('a plan edited on the page arrives as edited', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, draft_tasks } = await waiting(person, session)
@@ -132,7 +132,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect(formIn(asked[0])).toEqual({ decision: { type: 'string', title: 'Decision', enum: choices } })
   })
 
-  it("[MC19] a client that opens URLs gets the conversation's page with a sign-in code", async () => {
+  it("a client that opens URLs gets the conversation's page with a sign-in code", async () => {
     const { call, asked, person, session } = await connected({
       capabilities: URL_MODE,
       answers: () => ({ action: 'accept' }),
@@ -148,7 +148,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect((await answer).data).toMatchObject({ ids: [1, 2], changes: 'none' })
   })
 
-  it('[MC20] a decision on the page wins over a later form', async () => {
+  it('a decision on the page wins over a later form', async () => {
     const late = Promise.withResolvers<ElicitResult>()
     const withdrawn = Promise.withResolvers<void>()
     const { call, asked, person, session } = await connected({
@@ -169,7 +169,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     late.resolve({ action: 'accept', content: {} })
   })
 
-  it('[MC20] a form that is closed after the decision leads to no other question', async () => {
+  it('a form that is closed after the decision leads to no other question', async () => {
     const late = Promise.withResolvers<ElicitResult>()
     const { call, asked, person, session } = await connected({
       capabilities: { elicitation: { form: {}, url: {} } },
@@ -219,7 +219,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect((await call('tasks')).data).toEqual({ tasks: [], next: null, remaining: 0 })
   })
 
-  it('[MC14] a declined plan is not written', async () => {
+  it('a declined plan is not written', async () => {
     const { call, person, session } = await connected()
     const answer = call('plan', PLAN)
     const { review_id, session_id } = await waiting(person, session)
@@ -274,7 +274,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     })
   })
 
-  it('[MC17] a form that is refused is shown again with the reason and what was typed', async () => {
+  it('a form that is refused is shown again with the reason and what was typed', async () => {
     const contents: Record<string, string>[] = [
       { title_2: 'x'.repeat(401), remove: '1', comment: 'soon' },
       { title_2: 'Leap high', remove: '1' },
@@ -289,7 +289,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect(formIn(asked[1])).toMatchObject({ remove: { default: '1' }, comment: { default: 'soon' } })
   })
 
-  it('[MC16] decline rejects', async () => {
+  it('[MC15] decline rejects', async () => {
     const { call } = await connected({ capabilities: FORM, answers: afterALook(() => ({ action: 'decline' })) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })
@@ -297,7 +297,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
   it.each([
     ['cancel', { action: 'cancel' }],
     ['a form without its field', { action: 'accept', content: { title_1: 'Look' } }],
-  ] as const)('[MC16] %s decides nothing and is not asked again; the page does', async (_, answer) => {
+  ] as const)('[MC15] %s decides nothing and is not asked again; the page does', async (_, answer) => {
     const answered = Promise.withResolvers<void>()
     const { call, asked, person, session } = await connected({
       capabilities: FORM,
@@ -315,7 +315,7 @@ describe.concurrent.each(WAYS)('the official client over %s, %s', (transport, er
     expect(asked).toHaveLength(1)
   })
 
-  it('[MC19] declining to open the page declines the plan', async () => {
+  it('declining to open the page declines the plan', async () => {
     const { call } = await connected({ capabilities: URL_MODE, answers: afterALook(() => ({ action: 'decline' })) })
     expect((await call('plan', PLAN)).data).toMatchObject({ confirmed: false, reason: 'user_cancelled' })
   })

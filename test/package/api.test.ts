@@ -15,12 +15,12 @@ describe('the API reports in docs/api', () => {
     expect(new Map(stored)).toEqual(reports)
   })
 
-  it('[LA9] every export has TSDoc', () => {
+  it('every export has TSDoc', () => {
     const missing = [...reports].flatMap(([name, text]) => undocumentedExports(text).map(each => `${name}: ${each}`))
     expect(missing).toEqual([])
   })
 
-  it('[LA10] neither fault hooks nor clock skew are public', () => {
+  it('neither fault hooks nor clock skew are public', () => {
     for (const text of reports.values()) expect(text).not.toMatch(/\bfaults?\b|skew/i)
   })
 })

@@ -20,14 +20,14 @@ async function judged(first: Buffer, later: Buffer): Promise<{ code: number | nu
   return { code, said: script.lines.join('\n') + stderr }
 }
 
-it('[CH23] the build prints the size of the first load; what loads later does not count', async () => {
+it('the build prints the size of the first load; what loads later does not count', async () => {
   expect(await judged(randomBytes(110_000), randomBytes(200_000))).toEqual({
     code: 0,
     said: expect.stringMatching(/^page: first load 110\.\d kB gzip of 130, later 200\.\d kB$/),
   })
 })
 
-it('[CH23] a first load over 130 kB fails the build', async () => {
+it('a first load over 130 kB fails the build', async () => {
   expect(await judged(randomBytes(131_000), Buffer.alloc(0))).toEqual({
     code: 1,
     said: expect.stringContaining('over budget'),

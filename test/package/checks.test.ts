@@ -13,7 +13,7 @@ const entry = fileURLToPath(new URL('../support/checked-run.ts', import.meta.url
 it.each([
   ['program', program],
   ['library', library],
-])('[CR21] bundled as the %s is, a check finds its worker', async (_, config) => {
+])('bundled as the %s is, a check finds its worker', async (_, config) => {
   const { folder, workspace, env, write } = checkScene()
   const outDir = join(folder, '../built')
   const rolldownOptions = { ...config.build?.rolldownOptions, input: { run: entry } }

@@ -62,14 +62,14 @@ describe('the tarball', () => {
     expect(named.filter(path => !paths().includes(path.replace('./', '')))).toEqual([])
   })
 
-  it('[PK2] has no dependencies, and no Node of its own', () => {
+  it('[PK1] has no dependencies, and no Node of its own', () => {
     expect(manifest.dependencies).toBeUndefined()
     expect(manifest.optionalDependencies).toBeUndefined()
     expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(Object.keys(manifest.peerDependencies))
     expect(Object.values(manifest.peerDependenciesMeta).every(({ optional }) => optional)).toBe(true)
   })
 
-  it('[PK2] each entry point imports the peers that it is known for and no other package', () => {
+  it('[PK1] each entry point imports the peers that it is known for and no other package', () => {
     for (const name of entryPoints()) {
       const needed = new Set(withImports(fileOf(name)).flatMap(packagesIn))
       expect([...needed].sort(), name).toEqual(PEERS[name] ?? [])
@@ -77,7 +77,7 @@ describe('the tarball', () => {
     expect(Object.keys(manifest.peerDependencies).sort()).toEqual([...new Set(Object.values(PEERS).flat())].sort())
   })
 
-  it('[PK3] a class of the library is there once, whichever entry point it comes from', () => {
+  it('a class of the library is there once, whichever entry point it comes from', () => {
     const library = scripts().filter(isLibrary)
     const holds = (name: string) =>
       library.filter(path => new RegExp(`class ${name}\\b|\\b${name} = class`).test(packed.read(path)))
@@ -86,18 +86,18 @@ describe('the tarball', () => {
     }
   })
 
-  it('[PK3] the panels are client modules, one file each, so that a bundler takes only what is used', () => {
+  it('the panels are client modules, one file each, so that a bundler takes only what is used', () => {
     const panels = scripts().filter(path => path.startsWith('dist/react/'))
     expect(panels).toContain('dist/react/use-conversation.js')
     expect(panels.filter(path => !/^['"]use client['"]/.test(packed.read(path)))).toEqual([])
   })
 
-  it('[PK3] what runs in a browser loads nothing of Node', () => {
+  it('what runs in a browser loads nothing of Node', () => {
     const files = ['runsheet/client', 'runsheet/react'].flatMap(name => withImports(fileOf(name)))
     expect(files.filter(path => importsIn(path).some(each => each.startsWith('node:')))).toEqual([])
   })
 
-  it('[PK4] what others wrote comes with their licences', () => {
+  it('what others wrote comes with their licences', () => {
     expect(packed.read('dist/licenses.md')).toMatch(/^## hono - .*\n[\s\S]*^## lucide-react - [\s\S]*^## zod - /m)
     expect(packed.read('dist/cli/licenses.md')).toMatch(/^## commander - .*\n[\s\S]*^## zod - /m)
     expect(packed.read('dist/web/licenses.md')).toMatch(/^## react - /m)
@@ -105,14 +105,14 @@ describe('the tarball', () => {
 })
 
 describe('installed alone in an empty folder', () => {
-  it('[PK10] is one package of less than 20 MB', () => {
+  it('is one package of less than 20 MB', () => {
     const installed = readdirSync(join(packed.folder, 'node_modules')).filter(name => !name.startsWith('.'))
     expect(installed).toEqual(['runsheet'])
     const bytes = packed.files.reduce((sum, { size }) => sum + size, 0)
     expect(bytes / 1e6).toBeLessThan(MAX_INSTALLED_MB)
   })
 
-  it('[PK10] importing runsheet loads neither a database nor a locale besides English', async () => {
+  it('importing runsheet loads neither a database nor a locale besides English', async () => {
     const { stdout } = await packed.run('node', '--input-type=module', '--eval', LOADED)
     const { urls, builtins } = JSON.parse(stdout) as { urls: readonly string[]; builtins: readonly string[] }
     const inside = `${packed.folder}/node_modules/runsheet/`
@@ -126,7 +126,7 @@ describe('installed alone in an empty folder', () => {
     expect(names.filter(name => name.includes('/locales/'))).toEqual(['zod/v4/locales/en.js'])
   })
 
-  it('[PK6] entry points without peers can be imported; the others name the package to install', async () => {
+  it('entry points without peers can be imported; the others name the package to install', async () => {
     const script = `
       for (const name of ${JSON.stringify(entryPoints())}) {
         console.log(name, await import(name).then(all => Object.keys(all).length, error => error.message))
@@ -139,18 +139,18 @@ describe('installed alone in an empty folder', () => {
     }
   })
 
-  it('[PK6] its declarations need no other package', async () => {
+  it('its declarations need no other package', async () => {
     const alone = entryPoints().filter(name => !(name in PEERS))
     const imports = alone.map((name, index) => `import * as entry${index} from '${name}'\nexport { entry${index} }\n`)
     expect(await typeErrors('alone', imports.join(''), ['dom'])).toEqual([])
   })
 
-  it('[PK5] npx runsheet says its version, and keeps its compiled code with the package', async () => {
+  it('npx runsheet says its version, and keeps its compiled code with the package', async () => {
     expect((await packed.run('npx', 'runsheet', '--version')).stdout).toBe(`${manifest.version}\n`)
     expect(existsSync(join(packed.folder, 'node_modules/runsheet/node_modules/.cache/compile'))).toBe(true)
   })
 
-  it('[PK5] npx runsheet serves, with the page', async () => {
+  it('npx runsheet serves, with the page', async () => {
     const data = join(packed.folder, 'served')
     onTestFinished(() => endServer(data))
     const npx = runProcess(['npx', 'runsheet', '--port', '0', '--data', data], { cwd: packed.folder, env: packed.env })
@@ -168,7 +168,7 @@ describe('installed alone in an empty folder', () => {
     expect((await npx.ended).code).toBe(0)
   })
 
-  it('[CL9] hints name a command that works: runsheet if it is on the PATH, npx in its project, else the file', async () => {
+  it('hints name a command that works: runsheet if it is on the PATH, npx in its project, else the file', async () => {
     const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
     const bin = join(packed.folder, 'global-bin')
     mkdirSync(bin)
@@ -182,7 +182,7 @@ describe('installed alone in an empty folder', () => {
     expect(await hintIn('/', `${bin}:${packed.env['PATH']}`)).toBe('runsheet')
   })
 
-  it('[PK7] an old Node is told in one line what is needed', async () => {
+  it('an old Node is told in one line what is needed', async () => {
     const old = `data:text/javascript,${encodeURIComponent(OLD_NODE)}`
     const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
     const child = runProcess([process.execPath, '--import', old, program], { cwd: packed.folder, env: packed.env })
@@ -196,7 +196,7 @@ describe('installed alone in an empty folder', () => {
     expect(staticImports(manifest.bin['runsheet'] ?? '').every(each => each.startsWith('node:'))).toBe(true)
   })
 
-  it('[PK8] the program brings all that it needs, and a host that starts runsheet mcp waits for nothing else', () => {
+  it('the program brings all that it needs, and a host that starts runsheet mcp waits for nothing else', () => {
     expect(scripts().filter(isProgram).flatMap(staticImports).filter(isPackage)).toEqual([])
     const mcp = scripts().find(path => path.startsWith('dist/cli/mcp-')) ?? ''
     const modules = withImports(mcp).flatMap(path => [...packed.read(path).matchAll(MODULE)])
@@ -205,7 +205,7 @@ describe('installed alone in an empty folder', () => {
     expect(names.filter(name => /^(pg|ai|hono|react|pino|prom-client|@ai-sdk\/.*|@hono\/.*)$/.test(name))).toEqual([])
   })
 
-  it('[PK9] npx runsheet mcp serves a host, and shows its plans on the page', async () => {
+  it('npx runsheet mcp serves a host, and shows its plans on the page', async () => {
     const data = join(packed.folder, 'hosted')
     onTestFinished(() => endServer(data))
     const env = { ...packed.env, RUNSHEET_PORT: '0' } as Record<string, string>
@@ -224,18 +224,18 @@ describe('installed alone in an empty folder', () => {
 describe('installed beside its peers', () => {
   beforeAll(() => packed.installPeers(), 180_000)
 
-  it('[PK6] every entry point can be imported', async () => {
+  it('every entry point can be imported', async () => {
     const names = `Object.keys(await import(name)).length`
     const script = `for (const name of ${JSON.stringify(entryPoints())}) console.log(name, ${names})`
     const { stdout } = await packed.run('node', '--input-type=module', '--eval', script)
     for (const name of entryPoints()) expect(stdout).toMatch(new RegExp(`^${name} [1-9]`, 'm'))
   })
 
-  it('[PK6] a consumer is checked against the declarations', async () => {
+  it('a consumer is checked against the declarations', async () => {
     expect(await typeErrors('consumer', CONSUMER, [])).toEqual([])
   })
 
-  it('[PK11] the examples run', async () => {
+  it('the examples run', async () => {
     const examples = fileURLToPath(new URL('../../examples/', import.meta.url))
     const names = readdirSync(examples)
     for (const name of names) writeFileSync(join(packed.folder, name), readFileSync(join(examples, name)))
@@ -263,12 +263,12 @@ describe.runIf(process.env['LONG'] && process.platform === 'linux')('on the olde
     node = join(packed.folder, 'node_modules', name, 'bin/node')
   }, 300_000)
 
-  it('[PK7] the library plans on SQLite', async () => {
+  it('the library plans on SQLite', async () => {
     const { stdout } = await packed.run(node, '--experimental-strip-types', 'quickstart.ts')
     expect(stdout).toContain('2 Write two pages in_progress')
   })
 
-  it('[PK7] the program serves the page and an MCP host, without a warning', async () => {
+  it('the program serves the page and an MCP host, without a warning', async () => {
     const program = join(packed.folder, 'node_modules/runsheet', manifest.bin['runsheet'] ?? '')
     const data = join(packed.folder, 'oldest')
     onTestFinished(() => endServer(data))

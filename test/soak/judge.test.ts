@@ -58,7 +58,7 @@ const samples = (of: (window: number, noise: number) => Partial<NodeSample>): Pa
 })
 
 describe("the soak's judge", () => {
-  it('[FA7] a soak in which nothing went wrong holds', () => {
+  it('a soak in which nothing went wrong holds', () => {
     expect(complaints({})).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe("the soak's judge", () => {
       { nodes: server ? [{ ...server, after: undefined }] : [] },
       'server: timers, idle before and after',
     ],
-  ])('[FA7] %s: it does not hold', (_, changed, what) => {
+  ])('%s: it does not hold', (_, changed, what) => {
     expect(complaints(changed)).toContain(what)
   })
 })
@@ -130,13 +130,13 @@ describe("the soak's world", () => {
     return { complaints: verdicts.filter(({ isHeld }) => !isHeld).map(({ what }) => what), world }
   }
 
-  it('[FA7] a request that is not answered fails in time', async () => {
+  it('a request that is not answered fails in time', async () => {
     const { complaints, world } = await soaked(({ latencies }) => latencies.of('search', new Promise(() => {})))
     expect(complaints).toContain('unexpected answers, or none in time')
     expect([...world.failures.keys()]).toEqual(['looks: Error: not over after 0.05 s'])
   })
 
-  it('[FA7] work that finds no room is counted', async () => {
+  it('work that finds no room is counted', async () => {
     const world = new World([node])
     const { promise, resolve } = Promise.withResolvers<void>()
     const running = world.run(looks(() => promise))
@@ -147,12 +147,12 @@ describe("the soak's world", () => {
     expect(world.done.get('looks')).toBe(5)
   })
 
-  it('[FA7] work that never ends fails, though it asked for nothing in particular', async () => {
+  it('work that never ends fails, though it asked for nothing in particular', async () => {
     const { world } = await soaked(() => new Promise(() => {}))
     expect([...world.failures.keys()]).toEqual(['looks: Error: not over after 0.2 s'])
   })
 
-  it('[FA7] what fails while the load ends counts', async () => {
+  it('what fails while the load ends counts', async () => {
     const { world } = await soaked(async ({ ending }) => {
       await delay(100, undefined, { signal: ending }).catch(() => undefined)
       if (ending.aborted) throw new Error('at the end')
@@ -160,7 +160,7 @@ describe("the soak's world", () => {
     expect([...world.failures.keys()]).toEqual(['looks: Error: at the end'])
   })
 
-  it('[FA7] what the end cuts off does not', async () => {
+  it('what the end cuts off does not', async () => {
     const { world } = await soaked(({ ending }) => delay(150, undefined, { signal: ending }))
     expect([...world.failures.keys()]).toEqual([])
   })

@@ -94,7 +94,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.load(ref)).seq).toBe(1)
       })
 
-      it('[ST2] a throw writes nothing and rejects with the same error', async () => {
+      it('a throw writes nothing and rejects with the same error', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const boom = new Error('boom')
         const failing = store.commit(ref, () => {
@@ -104,7 +104,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.load(ref)).toMatchObject({ seq: 2 })
       })
 
-      it('[ST2][ST3] of concurrent calls, those that throw fail alone and the others see each other', async () => {
+      it('[ST1] of concurrent calls, those that throw fail alone and the others see each other', async () => {
         await store.commit(ref, run(openTurn('t1')))
         const calls = Array.from({ length: 60 }, (_, index) =>
           store.commit(index % 2 ? ref : other, state => {
@@ -162,7 +162,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ID3] an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
+      it('an id of a task or review in another conversation is refused; concurrent calls are not affected', async () => {
         const task = { id: testId(), title: 'mine' }
         const make = (turn: string): Command => ({ type: 'edit_tasks', by: 'model', turn_id: turn, create: [task] })
         await store.commit(ref, run(openTurn('t1'), make('t1')))
@@ -184,7 +184,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.review('acme', 'rev-1')).toMatchObject(ref)
       })
 
-      it('[ST2] an answer that is not JSON writes nothing under a key', async () => {
+      it('an answer that is not JSON writes nothing under a key', async () => {
         const once = { key: 'k', bodyHash: 'h' }
         for (const value of [1n, () => {}]) {
           const failing = store.commit({ ...ref, once }, () => ({ events: [note('a')], value }))
@@ -215,7 +215,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('reading', () => {
-      it('[ST5] load is the fold of the log; an unknown conversation is empty', async () => {
+      it('load is the fold of the log; an unknown conversation is empty', async () => {
         expect(freeze(await store.load(ref))).toBe(freeze(emptyConversation(ref.conversation)))
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         await store.commit(ref, run(settle('t1', 1)))
@@ -223,7 +223,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(freeze(await store.load(ref))).toBe(freeze(folded))
       })
 
-      it('[ST5][SQ10] a cold load of a long log, past several snapshots, is the same fold', async () => {
+      it('a cold load of a long log, past several snapshots, is the same fold', async () => {
         await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b', 'c')))
         for (let round = 0; round < 10; round += 1) {
           await Promise.all(
@@ -242,7 +242,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await cold.close()
       })
 
-      it('[ST6] eventsAfter pages through the log in order', async () => {
+      it('eventsAfter pages through the log in order', async () => {
         await store.commit(ref, () => ({ events: Array.from({ length: 7 }, (_, i) => note(`${i}`)), value: null }))
         const page = async (after: number): Promise<number[]> =>
           (await store.eventsAfter(ref, after, 3)).map(({ seq }) => seq)
@@ -255,7 +255,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         ])
       })
 
-      it('[ST6] eventsAfter ends a page early where events are large, but never before the first', async () => {
+      it('eventsAfter ends a page early where events are large, but never before the first', async () => {
         const texts = ['a', 'b'.repeat(5_000), 'c', 'd'.repeat(500), 'e'.repeat(500)]
         await store.commit(ref, () => ({ events: texts.map(note), value: null }))
         const page = async (after: number): Promise<number[]> =>
@@ -362,7 +362,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.claim('r1', 1_000, { abilities: ['drive'] })).toMatchObject({ ...ref, attempt: 2 })
       })
 
-      it('[ST10] a commit with a lease that was overtaken is fenced and writes nothing', async () => {
+      it('[ST9] a commit with a lease that was overtaken is fenced and writes nothing', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         await store.commit({ ...ref, lease: first }, () => ({ events: [note('mine')], value: null }))
@@ -377,7 +377,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         await store.commit({ ...ref, lease: second }, () => ({ events: [note('new')], value: null }))
       })
 
-      it('[ST10] it is fenced even if its key was used by the other attempt', async () => {
+      it('[ST9] it is fenced even if its key was used by the other attempt', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         subject.advance(1_001)
@@ -390,7 +390,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await again).toMatchObject({ replayed: true })
       })
 
-      it('[ST11] renew extends a held lease and reports a lost one; release frees it at once', async () => {
+      it('renew extends a held lease and reports a lost one; release frees it at once', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const first = held(await store.claim('r1', 1_000, { abilities: ['drive'] }))
         subject.advance(900)
@@ -408,7 +408,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('deadlines', () => {
-      it('[ST12] lists overdue reviews by deadline, and the next deadline', async () => {
+      it('lists overdue reviews by deadline, and the next deadline', async () => {
         expect((await store.due(10)).next).toBeUndefined()
         await store.commit(ref, run(startTurn('t1', { review_timeout_ms: 60_000 }), propose('t1', 'rev-late', 'a')))
         await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-soon', 'a')))
@@ -426,7 +426,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect((await store.due(10)).reviews.map(({ review_id }) => review_id)).toEqual(['rev-late'])
       })
 
-      it('[ST12][RE31] one that gets more time falls due at its latest deadline, and is listed with it', async () => {
+      it('[RE20] one that gets more time falls due at its latest deadline, and is listed with it', async () => {
         await store.commit(ref, run(startTurn('t1', { review_timeout_ms: 60_000 }), propose('t1', 'rev-a', 'a')))
         await store.commit(other, run(startTurn('t1', { review_timeout_ms: 1_000 }), propose('t1', 'rev-b', 'a')))
         await store.commit(other, run({ type: 'extend_review', review_id: 'rev-b', ms: 90_000 }))
@@ -443,7 +443,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(found?.record.review).toMatchObject({ status: 'expired', timeout_ms: 1_000, expires_at })
       })
 
-      it('[ST12][RE13] a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
+      it('a panel that leaves brings the deadline forward, and one that returns restores it', async () => {
         const policy = { review_timeout_ms: 60_000, panel_grace_ms: 500 }
         await store.commit(ref, run(startTurn('t1', policy), propose('t1', 'rev-1', 'a')))
         await store.commit(ref, run({ type: 'show_panel', review_id: 'rev-1', panel: 'p' }))
@@ -456,7 +456,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('reviews without a deadline', () => {
-      it('[ST12][RE20] never fall due, and are listed after those that do', async () => {
+      it('[RE20] never fall due, and are listed after those that do', async () => {
         const never = { review_timeout_ms: null, panel_grace_ms: null }
         const listedIds = async (): Promise<string[]> =>
           (await store.queries.waiting('acme', undefined, { limit: 10 })).items.map(({ review_id }) => review_id)
@@ -475,7 +475,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await listedIds()).toEqual([])
       })
 
-      it('[ST16][RE26] a reopened one is listed with its draft, and keeps the record of the old one', async () => {
+      it('[RE26] a reopened one is listed with its draft, and keeps the record of the old one', async () => {
         const host = { toolset: 'runsheet', review_timeout_ms: 1_000 } as const
         const opens = { type: 'open_turn', turn_id: 't1', host } as const
         await store.commit(ref, run(opens, propose('t1', 'rev-a', 'a', 'b')))
@@ -491,7 +491,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
     })
 
     describe('queries', () => {
-      it('[ST13] lists conversations newest first, page by page, with a title', async () => {
+      it('lists conversations newest first, page by page, with a title', async () => {
         for (let index = 0; index < 5; index += 1) {
           subject.advance(10)
           await store.commit(
@@ -513,7 +513,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ST13] lists pinned conversations first, then by last activity, and archived ones apart', async () => {
+      it('lists pinned conversations first, then by last activity, and archived ones apart', async () => {
         const at = (conversation: string): Ref => ({ tenant: 'acme', conversation })
         for (const name of ['a', 'b', 'c', 'd', 'e']) {
           subject.advance(10)
@@ -551,7 +551,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
       })
 
-      it('[ST27] the row of a conversation has its marks and its last activity, to the minute between landmarks', async () => {
+      it('the row of a conversation has its marks and its last activity, to the minute between landmarks', async () => {
         const row = async (): Promise<Partial<ConversationSummary> | undefined> => {
           const found = await store.queries.conversation(ref)
           expect(await store.queries.summaries('acme', [ref.conversation, 'nowhere'])).toEqual([found])
@@ -580,7 +580,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await row()).toMatchObject({ title: 'Mine', pinned: true, mark: null })
       })
 
-      it('[ST13] a conversation without a message is titled after its first task, proposed or created', async () => {
+      it('a conversation without a message is titled after its first task, proposed or created', async () => {
         const titles = async (): Promise<unknown> =>
           (await store.queries.conversations('acme', { limit: 5 })).items.map(({ title }) => title)
         const proposed = { tenant: 'acme', conversation: 'proposed' }
@@ -592,7 +592,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await titles()).toEqual(['Write', 'Look'])
       })
 
-      it('[ST15] finds a review by id with its drafts, before and after it is resolved', async () => {
+      it('finds a review by id with its drafts, before and after it is resolved', async () => {
         await store.commit(ref, run(startTurn('t1'), propose('t1', 'rev-1', 'a', 'b')))
         const pending = await store.queries.review('acme', 'rev-1')
         expect(pending).toMatchObject({ ...ref, record: { review: { status: 'pending' }, resolution: null } })
@@ -605,7 +605,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.review('other', 'rev-1')).toBeUndefined()
       })
 
-      it('[ST15] a confirmed review has the tasks that it created, not those of concurrent calls', async () => {
+      it('a confirmed review has the tasks that it created, not those of concurrent calls', async () => {
         const refs = [ref, other]
         for (const each of refs)
           await store.commit(each, run(startTurn('t1'), propose('t1', `rev-${each.conversation}`, 'a')))
@@ -621,7 +621,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         }
       })
 
-      it('[ST16] lists pending reviews by deadline, of one conversation or of all', async () => {
+      it('lists pending reviews by deadline, of one conversation or of all', async () => {
         const waiting = async (conversation?: string): Promise<string[]> =>
           (await store.queries.waiting('acme', conversation, { limit: 10 })).items.map(({ review_id }) => review_id)
         const ids = [ref, other].map(({ conversation }) => `rev-${conversation}`)
@@ -636,7 +636,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await waiting()).toEqual([ids[1]])
       })
 
-      it('[ST16] lists pending reviews page by page, with and without a deadline', async () => {
+      it('lists pending reviews page by page, with and without a deadline', async () => {
         const timed = { toolset: 'task_manager' } as const
         const untimed = { toolset: 'runsheet' } as const
         for (const [index, host] of [untimed, timed, untimed, timed, untimed].entries()) {
@@ -661,7 +661,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         })
       })
 
-      it('[ST16] a page of pending reviews ends early where their drafts are long', async () => {
+      it('a page of pending reviews ends early where their drafts are long', async () => {
         const long = 'x'.repeat(8_000)
         for (let index = 0; index < 5; index += 1) {
           const create = Array.from({ length: 20 }, () => ({ id: testId(), title: 'a', details: long, criteria: long }))
@@ -676,14 +676,14 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect([first.items.length, rest.items.length, rest.next_cursor]).toEqual([3, 2, null])
       })
 
-      it('[ST13] finds a conversation by its id', async () => {
+      it('finds a conversation by its id', async () => {
         await store.commit(ref, run(startTurn('t1')))
         const [first] = (await store.queries.conversations('acme', { limit: 10 })).items
         expect(await store.queries.conversation(ref)).toEqual(first)
         expect(await store.queries.conversation(other)).toBeUndefined()
       })
 
-      it('[ST18] reads the newest part of the log, in order', async () => {
+      it('reads the newest part of the log, in order', async () => {
         await store.commit(ref, run(startTurn('t1', { review: false }), add('t1', 'a', 'b', 'c')))
         const all = await store.queries.events(ref, {})
         expect(await store.queries.events(ref, { last: 2 })).toEqual(all.slice(-2))
@@ -692,7 +692,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
         expect(await store.queries.events(ref, { types: ['task_created'], last: 2 })).toEqual(made.slice(-2))
       })
 
-      it('[ST18] reads the log by type and by task', async () => {
+      it('reads the log by type and by task', async () => {
         const { conversation } = await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
         await store.commit(ref, run(settle('t1', 1)))
         const id = [...conversation.tasks.values()].find(({ number }) => number === 1)?.id
@@ -704,7 +704,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       })
     })
 
-    it('[ST20] live text is overwritten, hinted at, read by other processes, and cleared', async () => {
+    it('live text is overwritten, hinted at, read by other processes, and cleared', async () => {
       const stop = new AbortController()
       const reader = (await subject.another?.()) ?? store
       const hints = reader.changes(stop.signal)[Symbol.asyncIterator]()
@@ -723,7 +723,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       if (reader !== store) await reader.close()
     })
 
-    it('[HT39] a probe writes nothing that a log, a list or a query shows', async () => {
+    it('[HT26] a probe writes nothing that a log, a list or a query shows', async () => {
       await store.commit(ref, run(openTurn('t1')))
       const before = freeze(await store.load(ref))
       for (const room of [false, true, false]) await store.probe({ room })
@@ -733,7 +733,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect(await store.queries.conversations('', { limit: 10 })).toMatchObject({ items: [] })
     })
 
-    it('[ST21] close finishes calls under way and rejects later ones', async () => {
+    it('close finishes calls under way and rejects later ones', async () => {
       const underWay = store.commit(ref, () => ({ events: [note('a')], value: 'done' }))
       await store.close()
       expect((await underWay).value).toBe('done')
@@ -767,7 +767,7 @@ export function storeContract(name: string, open: () => Promise<Subject>): void 
       expect((await store.due(10)).reviews).toEqual([{ ...ref, review_id: 'rev-1' }])
     })
 
-    it('[ST3][FA2] two handles that write concurrently lose nothing', async () => {
+    it('[ST1][FA2] two handles that write concurrently lose nothing', async () => {
       const elsewhere = (await subject.another?.()) ?? store
       const calls = Array.from({ length: 200 }, (_, index) =>
         (index % 2 ? store : elsewhere).commit(ref, state => ({ events: [note(`${index}`)], value: state.seq })),
@@ -794,7 +794,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
     })
     afterEach(() => ended(subject, store))
 
-    it('[ST23] finds conversations by the words of their title, page by page', async () => {
+    it('finds conversations by the words of their title, page by page', async () => {
       const titles = ['Größe ÄNDERN', '100% sure', 'snake_case', 'ändern: the rest', 'ЖУРНАЛ', 'plain', 'a\\b']
       for (const [index, title] of titles.entries()) {
         subject.advance(10)
@@ -822,7 +822,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       expect(rest.next_cursor).toBeNull()
     })
 
-    it('[ST23] a conversation is found by the title that it has, and only in its tenant', async () => {
+    it('a conversation is found by the title that it has, and only in its tenant', async () => {
       const title = { type: 'set_title', by: 'person', title: 'Mine' } as const
       await store.commit(ref, run(startTurn('t1', { review: false }), title, add('t1', 'secret')))
       const page = { limit: 5 }
@@ -832,7 +832,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       expect((await store.search.tasks('other', 'secret', page)).items).toEqual([])
     })
 
-    it('[ST17] finds tasks by the words of title, details and outcome', async () => {
+    it('finds tasks by the words of title, details and outcome', async () => {
       await store.commit(ref, run(openTurn('t1'), add('t1', 'Größe ÄNDERN', '100% sure', 'plain')))
       await store.commit(
         ref,
@@ -855,7 +855,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       expect(await found('notes')).toEqual([])
     })
 
-    it('[ST19] keeps templates by name and tenant', async () => {
+    it('keeps templates by name and tenant', async () => {
       await store.templates.put('acme', template('b', 'old'))
       await store.templates.put('acme', template('a', 'x'))
       await store.templates.put('acme', template('b', 'y'))
@@ -868,7 +868,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       ])
     })
 
-    it('[ST19] renames a template, unless the name is taken; of two at once one wins', async () => {
+    it('renames a template, unless the name is taken; of two at once one wins', async () => {
       await store.templates.put('acme', template('a', 'x'))
       await store.templates.put('acme', template('b', 'y'))
       await store.templates.put('other', template('c', 'z'))
@@ -882,7 +882,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       expect(await store.templates.get('acme', name)).toEqual(template(name, 'x'))
     })
 
-    it('[ST28] notes what is to be told, with the commit, for tenants whose notices are wanted, and not for imports', async () => {
+    it('notes what is to be told, with the commit, for tenants whose notices are wanted, and not for imports', async () => {
       const { notices } = store
       const seqs = async (): Promise<number[]> =>
         (await notices.take('acme', 10, 1_000)).map(({ seq }) => seq).toSorted((a, b) => a - b)
@@ -909,7 +909,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       expect(await notices.waiting('acme')).toEqual({ count: 0 })
     })
 
-    it('[ST28] each is taken by one, falls due again after a while, and is settled only by who took it last', async () => {
+    it('each is taken by one, falls due again after a while, and is settled only by who took it last', async () => {
       const elsewhere = (await subject.another?.()) ?? store
       await store.notices.want('acme', 3_600_000)
       for (let index = 0; index < 5; index += 1) {
@@ -1008,7 +1008,7 @@ export function fullContract(name: string, open: () => Promise<Subject<FullStore
       if (elsewhere !== store) await elsewhere.close()
     })
 
-    it('[ST21] a closed store keeps no template', async () => {
+    it('a closed store keeps no template', async () => {
       await store.close()
       await expect(store.templates.put('acme', template('a', 'x'))).rejects.toMatchObject({ code: 'closed' })
     })

@@ -40,7 +40,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       return elsewhere ?? store
     }
 
-    it('[ST25] turns are claimed whatever their status, one at a time in each workspace', async () => {
+    it('turns are claimed whatever their status, one at a time in each workspace', async () => {
       const c = { tenant: 'globex', conversation: 'c', turn: 't1' }
       await store.commit(a, run(openTurn('t1')))
       await store.commit(b, run(startTurn('t1'), finish('t1')))
@@ -56,7 +56,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       expect(await store.claim('r1', 1_000, { abilities })).toBeUndefined()
     })
 
-    it('[ST25] of claims that are made at once in two processes, one succeeds', async () => {
+    it('of claims that are made at once in two processes, one succeeds', async () => {
       const elsewhere = await another()
       for (const at of [a, b]) await needing(at, W)
       for (let round = 1; round <= 5; round += 1) {
@@ -75,7 +75,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       if (elsewhere !== store) await elsewhere.close()
     })
 
-    it('[ST25] never are two at work in a workspace, and each gets its turn', async () => {
+    it('never are two at work in a workspace, and each gets its turn', async () => {
       const elsewhere = await another()
       const turns = ['a', 'b', 'c', 'd'].map(conversation => ({ ...a, conversation }))
       for (const at of turns) await needing(at, W)
@@ -103,7 +103,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       if (elsewhere !== store) await elsewhere.close()
     })
 
-    it('[ST25] one that is over is taken over by a claim of any turn there, which fences it off', async () => {
+    it('one that is over is taken over by a claim of any turn there, which fences it off', async () => {
       const elsewhere = await another()
       for (const at of [a, b]) await needing(at, W)
       const first = held(await elsewhere.claim('r1', 1_000, { abilities, wanted: a }))
@@ -122,7 +122,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       if (elsewhere !== store) await elsewhere.close()
     })
 
-    it('[ST25] one that is renewed is not over', async () => {
+    it('one that is renewed is not over', async () => {
       for (const at of [a, b]) await needing(at, W)
       const first = held(await store.claim('r1', 1_000, { abilities, wanted: a }))
       for (let count = 0; count < 3; count += 1) {
@@ -132,7 +132,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       }
     })
 
-    it('[ST25] a lease lasts until it ends, whatever the turn needs meanwhile', async () => {
+    it('a lease lasts until it ends, whatever the turn needs meanwhile', async () => {
       for (const at of [a, b]) await needing(at, W)
       const first = held(await store.claim('r1', 1_000, { abilities, wanted: a }))
       await subject.need(a, 'drive')
@@ -145,7 +145,7 @@ export function leaseContract(name: string, open: () => Promise<LeaseSubject>): 
       expect(await store.claim('r3', 1_000, { abilities })).toMatchObject(b)
     })
 
-    it('[ST26] a need is served while a lease for it is held, by whichever process', async () => {
+    it('a need is served while a lease for it is held, by whichever process', async () => {
       const elsewhere = await another()
       const served = async (need: Need): Promise<boolean[]> => [await store.served(need), await elsewhere.served(need)]
       for (const at of [a, b]) await needing(at, W)

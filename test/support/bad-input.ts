@@ -492,7 +492,7 @@ export function badInput(store: StoreKind): void {
   })
 
   test.each(atTheEdge(EVERY_ROUTE.filter(({ path }) => path.includes(':'))))(
-    '[HT5] $method $path: an invalid id in the path is refused',
+    '$method $path: an invalid id in the path is refused',
     async route => {
       const first = EVERY_ROUTE.indexOf(route)
       for (const [index, name] of paramsOf(route).entries()) {
@@ -513,7 +513,7 @@ export function badInput(store: StoreKind): void {
   )
 
   test.each(atTheEdge(EVERY_ROUTE.filter(({ query }) => query !== undefined)))(
-    '[HT7] $method $path: an invalid query is refused',
+    '$method $path: an invalid query is refused',
     async route => {
       const names = Object.keys((route.query as z.ZodObject).shape)
       for (const name of names) {
@@ -534,7 +534,7 @@ export function badInput(store: StoreKind): void {
     },
   )
 
-  test('[HT7] a well-formed cursor that points nowhere is accepted', async () => {
+  test('a well-formed cursor that points nowhere is accepted', async () => {
     const list = EVERY_ROUTE.find(each => nameOf(each) === 'GET /api/sessions/:session_id/tasks')
     const sessions = EVERY_ROUTE.find(each => nameOf(each) === 'GET /api/sessions')
     if (!list || !sessions) throw new Error('no such routes')
@@ -550,7 +550,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT7] a search takes signs for what they are', async () => {
+  test('a search takes signs for what they are', async () => {
     for (const q of ["'", '%25', '_', '%5C', '%3Cscript%3E', '%ED%A0%80', '%F0%9F%92%A9', '%E2%80%AE', '*', '%22']) {
       const answer = await send(at.url.port, 'GET', `/api/tasks?q=${q}`, { headers: bearer('person') })
       expect([q, answer.status, JSON.parse(answer.text)]).toEqual([q, 200, { tasks: [], next_cursor: null }])
@@ -591,7 +591,7 @@ export function badInput(store: StoreKind): void {
 
   const stored = WITH_BODY.filter(({ path }) => isFirst || !STORELESS.has(path))
   describe.each(stored)('$method $path', route => {
-    testOnce('[HT2] takes JSON and nothing else', async () => {
+    testOnce('takes JSON and nothing else', async () => {
       for (const type of CONTENT_TYPES) {
         const headers = { ...fine(route).headers, 'content-type': type } as Record<string, string>
         if (type === undefined) delete headers['content-type']
@@ -603,7 +603,7 @@ export function badInput(store: StoreKind): void {
       }
     })
 
-    testOnce('[HT3] what is not JSON, too deep, or holds a prototype is malformed', async () => {
+    testOnce('what is not JSON, too deep, or holds a prototype is malformed', async () => {
       for (const [what, rawBody] of MALFORMED.filter(([, body]) => body.length < mostBytes(route))) {
         const { status, code } = await asked(route, { rawBody })
         expect([what, status, code]).toEqual([what, 400, 'malformed_json'])
@@ -702,7 +702,7 @@ export function badInput(store: StoreKind): void {
     })
   })
 
-  test('[HT5] a conversation may be called like a member of a prototype', async () => {
+  test('a conversation may be called like a member of a prototype', async () => {
     for (const session of PROTOTYPES) {
       await at.person.setPolicy(session, { toolset: 'task_list' })
       expect((await at.person.session(session)).session.session_id).toBe(session)
@@ -732,7 +732,7 @@ export function badInput(store: StoreKind): void {
     }
   })
 
-  test('[HT3] of duplicate keys the last counts', async () => {
+  test('of duplicate keys the last counts', async () => {
     const route = EVERY_ROUTE.find(each => nameOf(each) === 'POST /api/sessions/:session_id/tasks')
     if (!route) throw new Error('no such route')
     const answer = await asked(route, { rawBody: '{"title":1,"title":"first","title":"last"}' })

@@ -68,7 +68,7 @@ const pending = async (door: Door): Promise<readonly ReviewRequest[]> =>
 const decisionOf = async (agent: Agent): Promise<unknown> => (await agent.resolution()).at(-1)?.data
 
 describe('runsheet review', () => {
-  it('[TE10] lists the plans that wait; a choice decides each, as the person at a terminal', async () => {
+  it('lists the plans that wait; a choice decides each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agents = await Promise.all(['one', 'two', 'three'].map(name => new Agent(door, name).opens()))
@@ -101,7 +101,7 @@ describe('runsheet review', () => {
     expect(pty.raw()).not.toContain('\u001b[1m')
   })
 
-  it('[DS4][DS5][DS6] shows disputes beside the plans, and an answer settles each, as the person at a terminal', async () => {
+  it('[DS4][DS5] shows disputes beside the plans, and an answer settles each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'one').opens({ review: false }, { workspace: workspaceIn(place.folder) })
@@ -144,7 +144,7 @@ describe('runsheet review', () => {
     ])
   })
 
-  it('[TE16] plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
+  it('plans that begin alike are told apart: when each was asked, and of which conversation it is', async () => {
     const place = site()
     const door = await doorAt(place)
     for (const name of ['left-chat', 'open-chat']) {
@@ -163,7 +163,7 @@ describe('runsheet review', () => {
     expect(await pty.ended).toBe(130)
   })
 
-  it('[TE10] approving lets exactly the checks run that are shown, in full', async () => {
+  it('approving lets exactly the checks run that are shown, in full', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { workspace: workspaceIn(place.folder) })
     const [lint, test] = [checkIn(place.folder, LINT, 'c1'), checkIn(place.folder, TEST, 'c2')]
@@ -192,7 +192,7 @@ describe('runsheet review', () => {
     ])
   })
 
-  it('[TE11] e opens the plan in the editor, again with the mistake on top, and shows what was made of it', async () => {
+  it('e opens the plan in the editor, again with the mistake on top, and shows what was made of it', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { workspace: workspaceIn(place.folder) })
     const [lint, test] = [checkIn(place.folder, LINT, 'c1'), checkIn(place.folder, TEST, 'c2')]
@@ -242,7 +242,7 @@ END`,
     ])
   })
 
-  it('[TE12] what was typed before, an emptied file, a failing editor and Ctrl-C decide nothing', async () => {
+  it('what was typed before, an emptied file, a failing editor and Ctrl-C decide nothing', async () => {
     const place = site()
     const door = await doorAt(place)
     await (await new Agent(door, 'chat').opens()).plans('Fix')
@@ -267,7 +267,7 @@ END`,
     expect(await pending(door)).toHaveLength(1)
   })
 
-  it('[TE13] a decision made elsewhere is told, and edits are kept in a file', async () => {
+  it('a decision made elsewhere is told, and edits are kept in a file', async () => {
     const place = site()
     const door = await doorAt(place)
     const first = await (await new Agent(door, 'one').opens()).plans('Plan 1')
@@ -290,7 +290,7 @@ END`,
     expect(readFileSync(kept, 'utf8')).toContain('- step: 1\n  title: My plan\n')
   })
 
-  it('[TE13] a plan that the agent replaces while it is edited is told, and the new one is shown', async () => {
+  it('a plan that the agent replaces while it is edited is told, and the new one is shown', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'chat').opens()
@@ -312,7 +312,7 @@ END`,
     expect(await pending(door)).toMatchObject([{ draft_tasks: [{ title: 'New plan' }] }])
   })
 
-  it('[TE14] says that nothing waits, and with --wait waits for the next plan', async () => {
+  it('says that nothing waits, and with --wait waits for the next plan', async () => {
     const place = site()
     const empty = review(place)
     await empty.until(`Nothing waits for you in ${place.data}.`)
@@ -334,7 +334,7 @@ END`,
     await expect(review(place, { GEMINI_CLI: '1' }).ended).rejects.toThrow("this shell is Gemini CLI's.")
   })
 
-  it.skipIf(noPty !== '')('[TE10] decides as a program, in a terminal', async () => {
+  it.skipIf(noPty !== '')('decides as a program, in a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     await (await new Agent(door, 'chat').opens()).plans('Fix')
@@ -345,7 +345,7 @@ END`,
   })
 
   it.each(['sqlite', 'file', ...(postgresUrl === '' ? [] : ['postgres'])])(
-    '[TE10] the decision reaches the agent that waits in another process: %s',
+    'the decision reaches the agent that waits in another process: %s',
     async kind => {
       const place = site()
       const store = kind === 'postgres' ? await ownDatabase() : kind
@@ -366,7 +366,7 @@ END`,
 })
 
 describe('a check that is written in the terminal', () => {
-  it('[TE11] runs where the agent works, and proves the step', async () => {
+  it('runs where the agent works, and proves the step', async () => {
     const place = site()
     const env = { HOME: place.home, XDG_CONFIG_HOME: join(place.home, '.config') }
     const host = await overStdio(place.data, hostOf({ era: '2025' }), ['--workspace', place.folder], BUILT, {

@@ -76,7 +76,7 @@ describe('runsheet status --line', () => {
     expect(all).not.toMatch(/class CommanderError|function openSqliteStore\(|\bfetch\(|from "node:https?"/)
   })
 
-  it('[TE1] [TE7] says how far the plan is, what is at work, and what waits for a person', async () => {
+  it('says how far the plan is, what is at work, and what waits for a person', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({ review: false })
     await agent.plans('Collect', 'Check', 'Write')
@@ -100,7 +100,7 @@ describe('runsheet status --line', () => {
     expect(stdout).toContain('Waits for you\n  dispute of step 1, Collect: There is no key.\n')
   })
 
-  it('[TE3] prefers the conversation that waits for a person to the one that changed last', async () => {
+  it('prefers the conversation that waits for a person to the one that changed last', async () => {
     const place = site()
     const door = await doorAt(place)
     await (await new Agent(door, 'asks').opens()).plans('A', 'B')
@@ -108,7 +108,7 @@ describe('runsheet status --line', () => {
     expect(await status(place)).toEqual(says('plan · waits for your review: 2 steps'))
   })
 
-  it('[TE3] is about the session that a host names on stdin, and no other', async () => {
+  it('is about the session that a host names on stdin, and no other', async () => {
     const place = site()
     const door = await doorAt(place)
     await (await new Agent(door, 'older').opens({ review: false })).plans('Collect')
@@ -120,13 +120,13 @@ describe('runsheet status --line', () => {
     expect(await status(place, { args: ['--line', '--session', 'older'] })).toEqual(says('plan 0/1 · Collect'))
   })
 
-  it('[TE3] does not wait for a pipe that says nothing', async () => {
+  it('does not wait for a pipe that says nothing', async () => {
     const place = site()
     await (await new Agent(await doorAt(place), 'chat').opens({ review: false })).plans('Collect')
     expect(await status(place, { stdin: null })).toEqual(says('plan 0/1 · Collect'))
   })
 
-  it('[TE3] in a data folder that projects share, is about those whose agent works in this folder', async () => {
+  it('in a data folder that projects share, is about those whose agent works in this folder', async () => {
     const { folder, home, ...rest } = site()
     const shared = { folder, home, ...rest, data: join(home, '.runsheet') }
     const door = await doorAt(shared)
@@ -151,7 +151,7 @@ describe('runsheet status --line', () => {
 })
 
 describe('runsheet status', () => {
-  it('[TE5] shows the plan with statuses and standings, and what waits where', async () => {
+  it('shows the plan with statuses and standings, and what waits where', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'chat').opens({ review: false }, { client: 'Claude Code · site' })
@@ -186,7 +186,7 @@ describe('runsheet status', () => {
     expect((await status(place, { args: ['--session', 'chat'] })).stdout).toContain(`[>]  1  ${title}\n`)
   })
 
-  it('[TE7] tells in one line that a database cannot be read', async () => {
+  it('tells in one line that a database cannot be read', async () => {
     const place = site()
     mkdirSync(place.data)
     writeFileSync(join(place.data, 'runsheet.db'), 'no database')
@@ -198,7 +198,7 @@ describe('runsheet status', () => {
     })
   })
 
-  it('[TE5] says so where there is no plan, and creates nothing', async () => {
+  it('says so where there is no plan, and creates nothing', async () => {
     const place = site()
     const { stdout, code } = await status(place, { args: [] })
     expect({ stdout, code }).toEqual({
@@ -213,7 +213,7 @@ describe('runsheet status', () => {
     })
   })
 
-  it('[SQ18] says in one line that the database is damaged', async () => {
+  it('says in one line that the database is damaged', async () => {
     const place = site()
     mkdirSync(place.data)
     writeFileSync(join(place.data, 'runsheet.db'), 'no database')
@@ -222,7 +222,7 @@ describe('runsheet status', () => {
     expect(stderr).toMatch(/^runsheet: cannot open SQLite: .* is damaged and was left untouched\. .*\n$/)
   })
 
-  it('[TE6] prints the documented JSON', async () => {
+  it('prints the documented JSON', async () => {
     const place = site()
     const agent = await new Agent(await doorAt(place), 'chat').opens({}, { client: 'Codex · site' })
     const review_id = await agent.plans('Fix it', 'Te\u2028st it')
@@ -253,7 +253,7 @@ describe('runsheet status', () => {
 })
 
 describePostgres('runsheet status on PostgreSQL', () => {
-  it('[TE7] reads the database that --store names, and creates nothing in one without plans', async () => {
+  it('reads the database that --store names, and creates nothing in one without plans', async () => {
     const place = site()
     const url = await ownDatabase()
     const asked = { env: { RUNSHEET_STORE: url } }

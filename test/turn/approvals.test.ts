@@ -150,7 +150,7 @@ describe('a call that a person has to allow', () => {
     expect(reader.of('tool_approval_resolved')).toHaveLength(1)
   })
 
-  it('[TO3] a stop denies it, and the turn ends', async () => {
+  it('a stop denies it, and the turn ends', async () => {
     const server = await hands([{ calls: [note('a')] }, 'Kept.'])
     const reader = await server.open()
     await reader.reached('tool_approval_required')
@@ -161,7 +161,7 @@ describe('a call that a person has to allow', () => {
     expect(server.journal()).toEqual([])
   })
 
-  it('[TO8] "always" counts in its turn before it is saved; what a person sets meanwhile counts more', async () => {
+  it('"always" counts in its turn before it is saved; what a person sets meanwhile counts more', async () => {
     const server = await hands([{ calls: [note('a'), note('b')] }, { calls: [note('c')] }, 'Kept.'])
     const reader = await server.open()
     await decide(server, reader, 'always')
@@ -202,7 +202,7 @@ describe('a call that a person has to allow', () => {
     expect(server.journal()).toEqual([])
   })
 
-  it('[TO6] a tool that is never allowed is not offered, and a call of it is refused', async () => {
+  it('a tool that is never allowed is not offered, and a call of it is refused', async () => {
     const server = await hands([{ calls: [note('a')] }, 'Kept.'])
     server.rules = { near: { note: { rule: 'never' } } }
     const reader = await server.chat({})

@@ -8,7 +8,7 @@ const lastLists = (reader: ChatReader): Streamed[] => reader.asides(...LISTS).sl
 it.each([
   ['task_list', 'AddTask', { title: 'a' }, { title: 'b' }],
   ['turn_todos', 'create_todo', { items: [{ title: 'a' }] }, { items: [{ title: 'b' }] }],
-] as const)('[SS12] attached after its end, a turn with %s sends its last list before it ends', async (...scene) => {
+] as const)('attached after its end, a turn with %s sends its last list before it ends', async (...scene) => {
   const [toolset, tool, a, b] = scene
   const calls = (args: object): object => ({ calls: [{ tool, args }] })
   const turns = await startTurns({ answers: [calls(a), 'Added a.', calls(b), 'Added b.'] })

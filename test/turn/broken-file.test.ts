@@ -21,7 +21,7 @@ async function onFiles(options: TurnsOptions): Promise<{ readonly at: TestTurns;
 
 fault('a broken task file')
 
-it('[TR35] a task file that breaks during a run: the call is answered that it is, and the turn goes on', async () => {
+it('a task file that breaks during a run: the call is answered that it is, and the turn goes on', async () => {
   const broken = Promise.withResolvers<void>()
   const { at, file } = await onFiles({
     answers: [
@@ -46,7 +46,7 @@ it('[TR35] a task file that breaks during a run: the call is answered that it is
   expect(readFileSync(file, 'utf8')).toBe(BROKEN)
 })
 
-it('[TR35] one that is broken before: the chat starts, is shown, and answers', async () => {
+it('one that is broken before: the chat starts, is shown, and answers', async () => {
   const { at, file } = await onFiles({ answers: ['Hello.'] })
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, BROKEN)
@@ -58,7 +58,7 @@ it('[TR35] one that is broken before: the chat starts, is shown, and answers', a
   expect(readFileSync(file, 'utf8')).toBe(BROKEN)
 })
 
-it('[TR35] a claim that only the list could hold ends the turn, and says why; repaired, the plan can be continued', async () => {
+it('a claim that only the list could hold ends the turn, and says why; repaired, the plan can be continued', async () => {
   const broken = Promise.withResolvers<void>()
   const { at, file } = await onFiles({
     host: { toolset: 'manage_todos' },

@@ -124,7 +124,7 @@ describe('what is refused anyway', () => {
     expect(results(reader)[1]).toMatchObject({ error: expect.stringContaining('There is no task with this id') })
   })
 
-  it('[AS1][TS13] with review on, rewording and settling in one call is refused as a whole', async () => {
+  it('[AS1] with review on, rewording and settling in one call is refused as a whole', async () => {
     const reworded = async (): Promise<Answer> => {
       const [id] = await idsIn(at)
       return call('update_task', { id, title: 'Easier', status: 'done', outcome: 'did it' })
@@ -138,7 +138,7 @@ describe('what is refused anyway', () => {
   })
 })
 
-it('[TS13] with review on, a call that repeats the wording and settles the task is judged', async () => {
+it('with review on, a call that repeats the wording and settles the task is judged', async () => {
   const settled = async (): Promise<Answer> => {
     const [id] = await idsIn(at)
     const same = { title: ' Look ', details: '', priority: 'medium', tags: ['a', 'b'] }
@@ -152,7 +152,7 @@ it('[TS13] with review on, a call that repeats the wording and settles the task 
 })
 
 describe('every verdict is recorded', () => {
-  it('[AS7] with its usage and a seal of what was judged', async () => {
+  it('with its usage and a seal of what was judged', async () => {
     const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'] })
     const reader = await at.chat(JUDGED)
     const [task] = await at.tasks()
@@ -162,7 +162,7 @@ describe('every verdict is recorded', () => {
     expect(reader.of('task_assessed').map(({ data }) => data)).toMatchObject([{ verdict: 'ok', usage, seal }])
   })
 
-  it('[AS7] on a text with half a surrogate pair or 9,000 characters', async () => {
+  it('on a text with half a surrogate pair or 9,000 characters', async () => {
     const texts = [`Did it \ud83d.`, 'x'.repeat(9_000)]
     const at = await turns({ answers: [call('manage_todos', { add: ['Aa', 'Bb'] }), ...texts] })
     const reader = await at.chat({ toolset: 'manage_todos' })
@@ -174,7 +174,7 @@ describe('every verdict is recorded', () => {
     expect(endOf(reader)).toBe('done')
   })
 
-  it('[AS7] on what was created as done', async () => {
+  it('on what was created as done', async () => {
     const at = await turns({ answers: [call('add_task', { tasks: [{ title: 'Look', status: 'done' }] }), 'Done.'] })
     const reader = await at.chat({ toolset: 'task_manager', ...JUDGED })
     const [task] = await at.tasks()
@@ -199,7 +199,7 @@ describe('every verdict is recorded', () => {
     return { at, reader }
   }
 
-  it('[AS6][AS7] on a task that a person edited meanwhile: it grants and counts nothing', async () => {
+  it('on a task that a person edited meanwhile: it grants and counts nothing', async () => {
     const { at, reader } = await whileJudged(
       [plan('Look'), update(1, 'saw it'), 'Done.'],
       async at => {
@@ -214,7 +214,7 @@ describe('every verdict is recorded', () => {
     expect((await state(at)).rejections.size).toBe(0)
   })
 
-  it('[AS7] on a task that a person removed meanwhile', async () => {
+  it('on a task that a person removed meanwhile', async () => {
     const { at, reader } = await whileJudged([plan('Look'), update(1, 'saw it'), 'Done.'], async at => {
       const [task] = await at.tasks()
       await at.person.removeTask('c1', task?.id ?? '', task?.version ?? 0)
@@ -224,7 +224,7 @@ describe('every verdict is recorded', () => {
     expect(await at.tasks()).toEqual([])
   })
 
-  it('[AS7] on new tasks that there is no room for any more', async () => {
+  it('on new tasks that there is no room for any more', async () => {
     const done = call('add_task', { tasks: [{ title: 'Look', status: 'done' }] })
     const settled = Promise.withResolvers<void>()
     const at = await turns({ answers: [done, 'Done.'], assessor: [{ text: 'OK', after: settled.promise }] })
@@ -237,7 +237,7 @@ describe('every verdict is recorded', () => {
     expect(results(reader)[0]).toMatchObject({ ok: false, error: expect.stringContaining('at most 1000 open tasks') })
   })
 
-  it('[AS7] in a turn that is stopped before the last claim is judged', async () => {
+  it('in a turn that is stopped before the last claim is judged', async () => {
     const items = call('add_multiple_checklist_items', { items: [{ title: 'Aa' }, { title: 'Bb' }] })
     const ticks = async (): Promise<Answer> =>
       call('update_checklist_items', { items: (await idsIn(at)).map(id => ({ id, isChecked: true })) })
@@ -258,7 +258,7 @@ describe('every verdict is recorded', () => {
   it.each([
     { toolset: 'runsheet', answers: [plan('Look'), update(1, 'saw it')] },
     { toolset: 'manage_todos', answers: [call('manage_todos', { add: ['Look'] }), 'I saw it.'] },
-  ] as const)('[AS7] $toolset: in a turn that is stopped while an unclear judge is asked again', async scene => {
+  ] as const)('$toolset: in a turn that is stopped while an unclear judge is asked again', async scene => {
     const { toolset, answers } = scene
     const again = { text: '', hangs: true, after: new Promise(() => undefined) }
     const at = await turns({ answers, assessor: (_, count) => (count === 0 ? 'Maybe' : again) })
@@ -315,7 +315,7 @@ describe('what was turned down', () => {
     expect(await at.statuses()).toEqual([['Aa', TOOLSETS[toolset].captures ? 'pending' : 'in_progress']])
   })
 
-  it('[AS12] is not reworded into something that passes', async () => {
+  it('[AS9] is not reworded into something that passes', async () => {
     const tick = async (fields: object): Promise<Answer> => {
       const [id] = await idsIn(at)
       return call('update_checklist_items', { items: [{ id, isChecked: true, ...fields }] })
@@ -332,7 +332,7 @@ describe('what was turned down', () => {
     expect(endOf(reader)).toBe('incomplete')
   })
 
-  it('[AS12] a claim that rewords the task and is turned down is told why', async () => {
+  it('[AS9] a claim that rewords the task and is turned down is told why', async () => {
     const claim = async (): Promise<Answer> =>
       call('update_task', { id: (await idsIn(at))[0], title: 'Glance', status: 'done', outcome: 'saw it' })
     const script = [call('add_task', { tasks: [{ title: 'Look' }] }), claim, 'Done.']
@@ -342,7 +342,7 @@ describe('what was turned down', () => {
     expect(await at.statuses()).toEqual([['Look', 'in_progress']])
   })
 
-  it('[AS3] claim, block, reopen, claim: the second rejection blocks the task', async () => {
+  it('claim, block, reopen, claim: the second rejection blocks the task', async () => {
     const at = await turns({
       answers: [
         plan('Look'),
@@ -361,14 +361,14 @@ describe('what was turned down', () => {
     })
   })
 
-  it('[AS3] claim, block, claim: the reason replaces what the model said about the block', async () => {
+  it('claim, block, claim: the reason replaces what the model said about the block', async () => {
     const claims = [update(1, 'saw it'), update(1, 'no light', 'blocked'), update(1, 'saw it')]
     const at = await turns({ answers: [plan('Look'), ...claims, 'Done.'], assessor: [NO, NO] })
     await at.chat(JUDGED)
     expect(await at.tasks()).toMatchObject([{ status: 'blocked', outcome: 'there is no proof', judged_by: 'assessor' }])
   })
 
-  it('[TS7] is not called not accepted if nobody judged it', async () => {
+  it('is not called not accepted if nobody judged it', async () => {
     const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: () => ({ status: 400 }) })
     const reader = await at.chat(JUDGED)
     expect(results(reader)[1]).toMatchObject({
@@ -376,7 +376,7 @@ describe('what was turned down', () => {
     })
   })
 
-  it('[TS7] task_list, which has no word for blocked, is told the reason only', async () => {
+  it('task_list, which has no word for blocked, is told the reason only', async () => {
     const complete = call('CompleteTask', { taskId: '1' })
     const at = await turns({
       answers: [call('AddTask', { title: 'Look' }), complete, complete, 'Done.'],
@@ -386,7 +386,7 @@ describe('what was turned down', () => {
     expect(results(reader)[2]).toEqual({ ok: false, error: 'Task 1 was not accepted: there is no proof.' })
   })
 
-  it('[AS2] for a reason that nobody can see is told so', async () => {
+  it('for a reason that nobody can see is told so', async () => {
     const at = await turns({ answers: [plan('Look'), update(1, 'saw it'), 'Done.'], assessor: ['NOT_OK: \u200b'] })
     const reader = await at.chat(JUDGED)
     const reason = 'The assessor gave no reason.'
@@ -394,7 +394,7 @@ describe('what was turned down', () => {
     expect(results(reader)[1]).toMatchObject({ error: `Task 1 was not accepted: ${reason}` })
   })
 
-  it('[AS3] the rejection that blocks a task is told with its reason', async () => {
+  it('the rejection that blocks a task is told with its reason', async () => {
     const complete = async (): Promise<Answer> =>
       call('complete_todo', { todoId: (await idsIn(at))[0], outcome: 'saw it' })
     const script = [call('create_todo', { items: [{ title: 'Look' }] }), complete, complete, 'Done.']
@@ -413,7 +413,7 @@ describe('what was turned down', () => {
     expect(results(reader).at(-1)).toMatchObject({ status: 'completed', outcome: 'saw it', remaining: 0 })
   })
 
-  it('[AS8] has one more claim after the block; then nobody is asked, also in a turn that goes on with it', async () => {
+  it('[CM3] has one more claim after the block; then nobody is asked, also in a turn that goes on with it', async () => {
     const claim = update(1, 'saw it')
     const at = await turns({
       answers: [plan('Look'), claim, claim, claim, claim, update(1, undefined, 'todo'), 'Later.', claim, 'Done.'],
@@ -428,7 +428,7 @@ describe('what was turned down', () => {
     expect(endOf(second)).toBe('incomplete')
   })
 
-  it('[AS8] a person who changes the task gives the model new claims', async () => {
+  it('[CM3] a person who changes the task gives the model new claims', async () => {
     const claim = update(1, 'saw it')
     const at = await turns({
       answers: [plan('Look'), claim, claim, claim, update(1, undefined, 'todo'), 'Later.', claim, 'Done.'],
@@ -442,7 +442,7 @@ describe('what was turned down', () => {
     expect(await at.tasks()).toMatchObject([{ status: 'completed', judged_by: 'assessor' }])
   })
 
-  it('[TA13] and then passes does not keep the objection as its outcome', async () => {
+  it('[TA14] and then passes does not keep the objection as its outcome', async () => {
     const complete = { calls: [{ tool: 'CompleteTask', args: { taskId: '1' } }] }
     const at = await turns({
       answers: [call('AddTask', { title: 'Aa' }), complete, complete, complete, 'Done.'],
@@ -454,7 +454,7 @@ describe('what was turned down', () => {
     expect(task).not.toHaveProperty('outcome')
   })
 
-  it('[JU6] but has what the model said, where it said something', async () => {
+  it('but has what the model said, where it said something', async () => {
     const complete = { calls: [{ tool: 'CompleteTask', args: { taskId: '1' } }] }
     const at = await turns({
       answers: [
@@ -472,7 +472,7 @@ describe('what was turned down', () => {
 })
 
 describe('created as done and turned down', () => {
-  it('[AS11] the answer says why: checklist', async () => {
+  it('the answer says why: checklist', async () => {
     const sent = { items: [{ title: 'Aa', isChecked: true }, { title: 'Bb', isChecked: true }, { title: 'Cc' }] }
     const at = await turns({
       answers: [call('add_multiple_checklist_items', sent), 'Done.'],
@@ -490,7 +490,7 @@ describe('created as done and turned down', () => {
     expect((await state(at)).rejections.get(b?.id ?? '')).toBe(1)
   })
 
-  it('[AS11] the answer says why: task_manager', async () => {
+  it('the answer says why: task_manager', async () => {
     const at = await turns({
       answers: [call('add_task', { tasks: [{ title: 'Aa', status: 'done' }, { title: 'Bb' }] }), 'Done.'],
       assessor: ['NOT_OK: there is no proof'],
@@ -509,7 +509,7 @@ describe('after the verdict', () => {
       call('update_task', { id: (await idsIn(at))[0], ...fields })
 
   it.each([{ title: 'Glance' }, { details: 'quickly' }, { outcome: 'saw nothing' }])(
-    '[TA18] a model that changes %o loses the verdict',
+    'a model that changes %o loses the verdict',
     async fields => {
       const script = [
         call('add_task', { tasks: [{ title: 'Look' }] }),
@@ -523,7 +523,7 @@ describe('after the verdict', () => {
     },
   )
 
-  it('[TA20] what a person settled is not deleted', async () => {
+  it('[TA19] what a person settled is not deleted', async () => {
     const remove = async (): Promise<Answer> => call('delete_task', { id: (await idsIn(at))[0] })
     const script = [call('add_task', { tasks: [{ title: 'Look' }] }), 'Over to you.', remove, 'Done.']
     const at: TestTurns = await turns({ answers: async (_, count) => resolve(script[count]) })
@@ -560,7 +560,7 @@ describe('a plan that a model emptied', () => {
   const NOTHING_DONE = 'Not done: tasks were removed from the plan, and none was completed.'
   const todos = (args: unknown): Answer => call('manage_todos', args)
 
-  it('[TU10] does not end done', async () => {
+  it('does not end done', async () => {
     const at = await turns({ answers: [todos({ add: ['Aa', 'Bb'] }), todos({ delete: [1, 2] }), 'All done.'] })
     const reader = await at.chat({ toolset: 'manage_todos' })
     expect(at.provider.judged).toEqual([])
@@ -568,7 +568,7 @@ describe('a plan that a model emptied', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
   })
 
-  it('[TU10] nor does it if the rest was cancelled', async () => {
+  it('nor does it if the rest was cancelled', async () => {
     const onFirst = async (tool: string, args: object): Promise<Answer> =>
       call(tool, { id: (await idsIn(at))[0], ...args })
     const script = [
@@ -586,7 +586,7 @@ describe('a plan that a model emptied', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain(NOTHING_DONE)
   })
 
-  it('[TU10] nor does it if it was cancelled whole', async () => {
+  it('nor does it if it was cancelled whole', async () => {
     const script = [
       call('add_task', { tasks: [{ title: 'Aa' }] }),
       async () => call('update_task', { id: (await idsIn(at))[0], status: 'cancelled', outcome: 'Not needed.' }),
@@ -598,7 +598,7 @@ describe('a plan that a model emptied', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done: all tasks were cancelled.')
   })
 
-  it('[TU10] ends done if something was done', async () => {
+  it('ends done if something was done', async () => {
     const at = await turns({ answers: [todos({ add: ['Aa', 'Bb'] }), todos({ delete: [2] }), 'Did A.'] })
     expect(endOf(await at.chat({ toolset: 'manage_todos' }))).toBe('done')
   })

@@ -56,7 +56,7 @@ describe.concurrent("the demo's sandbox", () => {
   it.each([
     ['English', ENGLISH, {}],
     ['Chinese, without a Node on the PATH', CHINESE, { PATH: '/nowhere' }],
-  ])('[RC1][RC3] a newcomer sees a step go from red to green to proven: %s', async (_, message, env) => {
+  ])('a newcomer sees a step go from red to green to proven: %s', async (_, message, env) => {
     const server = await started(env)
     const reader = await server.chat({ message }, approveAll)
     expect(reader.of('task_create_review_required')[0]?.data.draft_tasks[1]?.checks).toMatchObject([
@@ -80,7 +80,7 @@ describe.concurrent("the demo's sandbox", () => {
     expect(readFileSync(join(server.data, 'sandbox/greeting.mjs'), 'utf8')).toContain("greet(name = 'stranger')")
   })
 
-  it('[RC1] the page and the docs name the request', () => {
+  it('the page and the docs name the request', () => {
     const source = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
     for (const name of ['web/english-page.ts', 'docs/proof.md', 'docs/get-started.md'])
       expect(source(name)).toContain(ENGLISH)
@@ -88,7 +88,7 @@ describe.concurrent("the demo's sandbox", () => {
     expect(source('docs/proof.md')).toContain('| 2 | Fix the greeting in greeting.mjs | done | proven |')
   })
 
-  it('[RC2] is made once, and what is there stays; what passes already only guards', async () => {
+  it('is made once, and what is there stays; what passes already only guards', async () => {
     const data = newFolder()
     const inSandbox = (name: string): string => join(data, 'sandbox', name)
     await (await startCli({ data })).end()
@@ -106,7 +106,7 @@ describe.concurrent("the demo's sandbox", () => {
     expect(existsSync(inSandbox('README.md'))).toBe(false)
   })
 
-  it('[RC6] where nobody approved the check, it does not run, and the judge passes nothing but the whole fix', async () => {
+  it('where nobody approved the check, it does not run, and the judge passes nothing but the whole fix', async () => {
     const server = await started()
     const reader = await server.chat({ message: ENGLISH }, confirmAll)
     expect(runs(reader)).toEqual([])
@@ -120,7 +120,7 @@ describe.concurrent("the demo's sandbox", () => {
     expect(await standings(server)).toEqual(['judged', 'judged', 'judged'])
   })
 
-  it('[RC6] a step whose check the demo model cannot make pass is put aside, not claimed again and again', async () => {
+  it('a step whose check the demo model cannot make pass is put aside, not claimed again and again', async () => {
     const server = await started()
     const reader = await server.chat({ message: 'Compute 2 + 3. Compute 3 + 4.' }, ({ draft_tasks }) => ({
       action: 'confirm',
@@ -135,7 +135,7 @@ describe.concurrent("the demo's sandbox", () => {
     expect(lastWords(reader)).toContain('never.txt exists')
   })
 
-  it('[RC4] is not offered to agents elsewhere', async () => {
+  it('is not offered to agents elsewhere', async () => {
     const server = await started()
     const headers = { authorization: `Bearer ${TOKENS.agent}`, 'content-type': 'application/json' }
     const tools = await fetch(new URL('/api/toolsets/runsheet', server.url), { headers }).then(each => each.text())
@@ -152,7 +152,7 @@ describe.concurrent("the demo's sandbox", () => {
       /^Checks: none\. For your own project: --workspace DIR$/,
       false,
     ],
-  ])('[RC4] the start says where checks run: %s', async (_, args, line, hasSandbox) => {
+  ])('the start says where checks run: %s', async (_, args, line, hasSandbox) => {
     const data = newFolder()
     const child = runCli(['serve', '--port', '0', '--data', data, ...args])
     expect(await child.line(each => each.startsWith('Checks'))).toMatch(line)

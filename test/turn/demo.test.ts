@@ -36,7 +36,7 @@ function examplesOf(language: string): string[] {
 }
 
 describe.concurrent('the demo model, from the command line, with nothing set', () => {
-  it('[MO6] plans what a newcomer asks for, goes by their edits, and finishes', async () => {
+  it('plans what a newcomer asks for, goes by their edits, and finishes', async () => {
     const message = 'Write a haiku about rain, then draft the invitation, and finally write the report.'
     const reader = await server.chat({ session_id: 'new', message }, ({ draft_tasks: [first] }) => ({
       action: 'confirm',
@@ -78,7 +78,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       ['Book a venue', 'Invite ten friends', 'Order a cake'],
     ],
     ['Chinese', '首先检查日志，然后修复错误，最后写一份报告。', ['检查日志', '修复错误', '写一份报告']],
-  ])('[MO4] splits %s', async (name, message, titles) => {
+  ])('[MO1] splits %s', async (name, message, titles) => {
     const session_id = `split-${name.replaceAll(' ', '-')}`
     const reader = await server.chat({ session_id, message }, confirmAll)
     expect(drafted(reader)).toEqual(titles)
@@ -86,7 +86,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)).toMatchObject({ status: 'incomplete', counts: { completed: 0, blocked: titles.length } })
   })
 
-  it('[MO8] plans a goal that names no steps, and really does what it can write or compute', async () => {
+  it('plans a goal that names no steps, and really does what it can write or compute', async () => {
     const message = 'Plan a birthday party for 20 people'
     const reader = await server.chat({ session_id: 'party', message }, confirmAll)
     expect(drafted(reader)).toHaveLength(5)
@@ -97,7 +97,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       expect([outcome?.includes('Simulated'), judged_by]).toEqual([false, 'assessor'])
   })
 
-  it('[MO9] what it has no tool for is simulated, blocked and not judged done; the turn ends incomplete and says why', async () => {
+  it('[MO1] what it has no tool for is simulated, blocked and not judged done; the turn ends incomplete and says why', async () => {
     const reader = await server.chat({ session_id: 'bob', message: 'Transfer 500 euros to Bob' }, confirmAll)
     expect(await statuses('bob')).toEqual([
       ['Draft a checklist for “transfer 500 euros to Bob”', 'completed'],
@@ -135,7 +135,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
       '1. 买 3 * 4 个鸡蛋 2. 起草邀请函并发送 3. 列出我的客户 4. 写一首关于猫的俳句',
       [false, false, false, true],
     ],
-  ])('[MO7][MO9] only what was done is completed and judged: %s', async (_, message, done) => {
+  ])('[MO1] only what was done is completed and judged: %s', async (_, message, done) => {
     const session_id = `only-${done.length}-${message.length}`
     const reader = await server.chat({ session_id, message }, confirmAll)
     const { tasks } = await server.person.tasks(session_id)
@@ -146,7 +146,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(reader.of('task_assessed').every(({ data }) => data.verdict === 'ok')).toBe(true)
   })
 
-  it.each([...examplesOf('english'), ...examplesOf('chinese')])('[MO8] the example goes well: %s', async message => {
+  it.each([...examplesOf('english'), ...examplesOf('chinese')])('the example goes well: %s', async message => {
     const session_id = `example-${message.length}-${message.charCodeAt(0)}`
     const reader = await server.chat({ session_id, message }, confirmAll)
     expect(finished(reader)?.status).toBe('done')
@@ -155,7 +155,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(tasks.every(({ status, judged_by }) => status === 'completed' && judged_by === 'assessor')).toBe(true)
   })
 
-  it('[MO8] plans, works and answers in Chinese', async () => {
+  it('plans, works and answers in Chinese', async () => {
     const reader = await server.chat({ session_id: 'zh', message: '为20个人策划一场生日聚会' }, confirmAll)
     expect(drafted(reader).every(title => /\p{Script=Han}/u.test(title))).toBe(true)
     expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 5 } })
@@ -166,7 +166,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ['question', 'What is the capital of France?', 'I cannot answer that.'],
     ['sum', 'What is 17 + 4?', '17 + 4 = 21'],
     ['greeting', 'Hello!', 'Hello!'],
-  ])('[MO4] does not plan for a plain %s', async (name, message, words) => {
+  ])('[MO1] does not plan for a plain %s', async (name, message, words) => {
     const reader = await server.chat({ session_id: `plain-${name}`, message })
     expect(reader.of('tool_called')).toEqual([])
     expect(lastWords(reader).startsWith(words)).toBe(true)
@@ -174,7 +174,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)).toMatchObject({ status: 'done', steps: 1 })
   })
 
-  it('[MO6] accepts a rejection', async () => {
+  it('accepts a rejection', async () => {
     const reader = await server.chat({ session_id: 'no', message: 'Read it. Fix it.' }, () => ({ action: 'cancel' }))
     expect(reader.of('task_create_review_required')).toHaveLength(1)
     expect(await statuses('no')).toEqual([])
@@ -182,7 +182,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)?.status).toBe('done')
   })
 
-  it('[MO6] proposes what a comment asks for instead', async () => {
+  it('proposes what a comment asks for instead', async () => {
     const reader = await server.chat({ session_id: 'but', message: 'Read it. Fix it.' }, (review, count) =>
       count === 0 ? { action: 'cancel', comment: 'Call Anna, then write to Bob instead.' } : confirmed(review),
     )
@@ -196,7 +196,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ])
   })
 
-  it('[MO6] changes the plan as a person asks, and works on what they then confirm', async () => {
+  it('changes the plan as a person asks, and works on what they then confirm', async () => {
     const message = 'Compute 2 + 3. Send it.'
     const reader = await server.chat({ session_id: 'revise', message }, (review, count) =>
       count === 0 ? { action: 'revise', comment: 'Remove “Send it”, add draft the invitation.' } : confirmed(review),
@@ -205,7 +205,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(reader)).toMatchObject({ status: 'done', counts: { completed: 2 } })
   })
 
-  it('[MO6] says so when the review timed out', async () => {
+  it('says so when the review timed out', async () => {
     await server.person.setPolicy('late', { review_timeout_ms: 1_000 })
     const reader = await server.chat({ session_id: 'late', message: 'Read it. Fix it.' })
     expect(lastWords(reader)).toMatch(/^The review timed out, so nothing was written\./)
@@ -219,7 +219,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     ['manage_todos', 'manage_todos', 'blocked', 'incomplete'],
     ['checklist', 'add_multiple_checklist_items', 'pending', 'done'],
     ['task_list', 'AddTask', 'pending', 'done'],
-  ])('[MO4][MO9] works with %s', async (toolset, tool, undone, status) => {
+  ])('[MO1] works with %s', async (toolset, tool, undone, status) => {
     const message = 'Send it. Compute 2 + 3. Draft the invitation.'
     const reader = await server.chat({ session_id: `with-${toolset}`, toolset, message }, confirmAll)
     expect(reader.of('tool_answered')[0]?.data).toMatchObject({ tool, ok: true })
@@ -236,7 +236,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(reader.of('todos_resubmitting')).toHaveLength(toolset === 'manage_todos' ? 2 : 0)
   })
 
-  it('[TR19] a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
+  it('a list that is too long for one turn of manage_todos is capped, continued, and finished', async () => {
     const message = Array.from({ length: 8 }, (_, place) => `- Compute ${place} + 1`).join('\n')
     const first = await server.chat({ session_id: 'long', toolset: 'manage_todos', message })
     expect(first.of('todos_limit_reached')).toHaveLength(1)
@@ -246,7 +246,7 @@ describe.concurrent('the demo model, from the command line, with nothing set', (
     expect(finished(second)).toMatchObject({ status: 'done', remaining: 0 })
   })
 
-  it('[TR19] a plan that was stopped is gone on with, and reported', async () => {
+  it('a plan that was stopped is gone on with, and reported', async () => {
     const reader = await server.open({ session_id: 'halt', message: 'Compute 1 + 1. Compute 2 + 2.' })
     await reader.reached('task_create_review_required')
     const review = reader.of('task_create_review_required')[0]?.data

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startTurns } from '../support/turns.ts'
 
-it('[TR18] tool servers that never answer block neither a stop nor the exit of the process', async () => {
+it('[TU4] tool servers that never answer block neither a stop nor the exit of the process', async () => {
   const never = Promise.withResolvers<never>()
   const listed = Promise.withResolvers<void>()
   const at = await startTurns({

@@ -18,7 +18,7 @@ const add = (...titles: readonly string[]) => ({ calls: [{ tool: 'manage_todos',
 const judgedTasks = ({ provider }: TestTurns): string[] => provider.judged.map((_, count) => provider.case(count).task)
 
 describe('what is judged', () => {
-  it('[JU8] a text is the claim for the task that the model was given, whatever a person settles meanwhile', async () => {
+  it('a text is the claim for the task that the model was given, whatever a person settles meanwhile', async () => {
     const settled = Promise.withResolvers<void>()
     const at = await turns({
       answers: [add('A', 'B', 'C'), { text: 'I did A.', after: settled.promise }, 'I did B.', 'I did C.'],
@@ -39,7 +39,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU8][AS7] the verdict on a task removed while it is judged is recorded, and the next one is taken up', async () => {
+  it('the verdict on a task removed while it is judged is recorded, and the next one is taken up', async () => {
     const removed = Promise.withResolvers<void>()
     const at = await turns({
       answers: [add('A', 'B'), 'I did A.', 'I did B.'],
@@ -57,7 +57,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU3][JU9] a judge that thinks aloud lets manage_todos go on to the last task', async () => {
+  it('[JU3] a judge that thinks aloud lets manage_todos go on to the last task', async () => {
     const at = await turns({
       answers: [add('A', 'B', 'C'), 'I did A.', 'I did B.', 'I did C.'],
       assessor: [
@@ -71,7 +71,7 @@ describe('what is judged', () => {
     expect(reader.of('turn_finished')[0]?.data).toMatchObject({ status: 'done', counts: { completed: 3 } })
   })
 
-  it('[HT18] the timeline of a task holds what happened to it, and no steps of the turn', async () => {
+  it('the timeline of a task holds what happened to it, and no steps of the turn', async () => {
     const at = await turns({ answers: [add('A'), 'I did A.'] })
     await at.chat({ toolset: 'manage_todos' })
     const [task] = (await at.person.tasks('c1')).tasks
@@ -116,7 +116,7 @@ describe('what is judged', () => {
     expect(again.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU7][AS9] a rejected task cannot be deleted', async () => {
+  it('[AS9] a rejected task cannot be deleted', async () => {
     const at = await turns({
       answers: [add('A'), 'Did it.', { calls: [{ tool: 'manage_todos', args: { delete: [1] } }] }, 'Did it well.'],
       assessor: ['NOT_OK: no proof', 'OK'],
@@ -170,7 +170,7 @@ describe('the case', () => {
     expect(at.provider.prompt(0).split('\n')).toHaveLength(2)
   })
 
-  it('[JU1][TR25] of a long log and a long error, worker and judge get the end', async () => {
+  it('[JU1] of a long log and a long error, worker and judge get the end', async () => {
     const log = `${'PASS line\n'.repeat(6_000)}FAILED: 3 tests`
     const lint = tool('lint', async () => {
       throw new Error(`${'checked file\n'.repeat(500)}FATAL at the end`)
@@ -381,7 +381,7 @@ describe('how it is asked', () => {
     expect(at.provider.prompt(1)).toMatch(/^Your last answer was no verdict\. "The assessor said both OK and NOT_OK\."/)
   })
 
-  it('[JU12] the second question says what was wrong with the first answer', async () => {
+  it('the second question says what was wrong with the first answer', async () => {
     const at = await turns({
       host: { review: false },
       answers: [plan('A'), settle(1), 'Done.'],
@@ -396,7 +396,7 @@ describe('how it is asked', () => {
     expect(await at.statuses()).toEqual([['A', 'completed']])
   })
 
-  it('[JU11][PF21] at temperature 0; in JSON where the model declares it, and an ok cites evidence that exists', async () => {
+  it('[JU11] at temperature 0; in JSON where the model declares it, and an ok cites evidence that exists', async () => {
     const provider = await Provider.start(
       [plan('A'), { calls: [use('read', 'a hole')] }, settle(1), 'Done.'],
       ['{"verdict":"ok","reason":"","evidence":["e7"]}', '{"verdict":"ok","reason":"","evidence":["e1"]}'],
@@ -462,7 +462,7 @@ describe('how it is asked', () => {
     ['fails', { status: 500, headers: { 'retry-after-ms': '1' } }, {}],
     ['hangs', { hangs: true, raw: '{' }, { silenceMs: 250 }],
   ] satisfies [string, Script, object][])(
-    '[JU13] an assessor that %s twice in a row is not asked again in that turn',
+    'an assessor that %s twice in a row is not asked again in that turn',
     async (_, answer, options) => {
       const at = await turns({
         host: { review: false },
@@ -487,7 +487,7 @@ describe('how it is asked', () => {
     },
   )
 
-  it('[JU13] answers in between begin the count anew', async () => {
+  it('answers in between begin the count anew', async () => {
     const fails = { status: 400 }
     const at = await turns({
       host: { review: false },
@@ -500,7 +500,7 @@ describe('how it is asked', () => {
     expect(reader.of('turn_finished')[0]?.data.status).toBe('done')
   })
 
-  it('[JU14] a turn has at most 200 verdicts', async () => {
+  it('a turn has at most 200 verdicts', async () => {
     const numbers = Array.from({ length: 100 }, (_, place) => place + 1)
     const claims = [...numbers, ...numbers].map(id => update(id))
     const steps = Array.from({ length: 7 }, (_, place) => ({ calls: claims.slice(place * 32, place * 32 + 32) }))
@@ -528,7 +528,7 @@ describe('how it is asked', () => {
 })
 
 describe('an outcome that the tools have no field for', () => {
-  it('[JU6] is what the model last said', async () => {
+  it('is what the model last said', async () => {
     const at = await turns({
       answers: [
         { calls: [{ tool: 'AddTask', args: { title: 'A' } }] },
@@ -542,7 +542,7 @@ describe('an outcome that the tools have no field for', () => {
 })
 
 describe('what is told', () => {
-  it('[TR30] an answer that was cut off for its length says so', async () => {
+  it('an answer that was cut off for its length says so', async () => {
     const at = await turns({ answers: [{ text: 'Once upon a', finish: 'length' }] })
     const reader = await at.chat()
     expect(reader.of('message_added').at(-1)?.data.text).toMatch(/^Once upon a\n\nThe answer was cut off here/)
@@ -558,7 +558,7 @@ describe('what is told', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain('Not done:\n- Left behind')
   })
 
-  it('[TR7] what a process that died was writing is not shown again', async () => {
+  it('what a process that died was writing is not shown again', async () => {
     const at = await turns({ answers: [{ text: 'Fresh.', pace: 1 }], isIdle: true })
     await at.door.run(
       { tenant: 'local', conversation: 'c1' },

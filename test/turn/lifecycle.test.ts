@@ -76,7 +76,7 @@ describe('a turn and its stream', () => {
     }
   })
 
-  it('[TR2] a client that disconnects does not stop the turn; no client is needed', async () => {
+  it('[TR1] a client that disconnects does not stop the turn; no client is needed', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [{ text: 'Half of it, and the rest.', after: opened }] })
     const reader = await turns.open(PLAIN)
@@ -90,7 +90,7 @@ describe('a turn and its stream', () => {
     expect(turns.provider.hungUp).toBe(0)
   })
 
-  it('[TR3] the same request attaches: replay, then live, each event once; also after the end', async () => {
+  it('[TR1] the same request attaches: replay, then live, each event once; also after the end', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [{ calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: 'Done.', after: opened }],
@@ -108,7 +108,7 @@ describe('a turn and its stream', () => {
     expect(turns.provider.asked).toHaveLength(2)
   })
 
-  it('[TR3] it attaches at any server on the same store, while the turn runs and after', async () => {
+  it('[TR1] it attaches at any server on the same store, while the turn runs and after', async () => {
     const { opened, open } = gate()
     const [here, there] = await two({
       answers: [{ calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: 'Done.', after: opened }],
@@ -124,7 +124,7 @@ describe('a turn and its stream', () => {
     expect(here.provider.asked).toHaveLength(2)
   })
 
-  it('[TR4] the same id with another body is turn_conflict, while it runs and after', async () => {
+  it('the same id with another body is turn_conflict, while it runs and after', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [{ text: 'Yes.', after: opened }] })
     const reader = await turns.open(PLAIN)
@@ -137,7 +137,7 @@ describe('a turn and its stream', () => {
     expect((await turns.log()).filter(({ type }) => type === 'turn_started')).toHaveLength(1)
   })
 
-  it('[TR4] another turn while one runs or is parked is turn_running', async () => {
+  it('another turn while one runs or is parked is turn_running', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [
@@ -161,7 +161,7 @@ describe('a turn and its stream', () => {
     expect(lastOf(await turns.chat({ turn_id: 't2' }))).toBe('done')
   })
 
-  it('[TR5] only a person starts a turn, and only with a model that is configured', async () => {
+  it('only a person starts a turn, and only with a model that is configured', async () => {
     const turns = await started()
     const body = { session_id: 'c1', turn_id: 't1', message: 'Do it.' }
     const asAgent = await turns.ask('POST', '/api/chat', { as: 'agent', body })
@@ -176,7 +176,7 @@ describe('a turn and its stream', () => {
     expect(await turns.log()).toEqual([])
   })
 
-  it('[PO3] of the policy, a chat request changes what it names, and the rest stays', async () => {
+  it('[PO2] of the policy, a chat request changes what it names, and the rest stays', async () => {
     const turns = await started({ answers: () => 'Yes.', host: { review_timeout_ms: 5_000 } })
     await turns.chat({ toolset: 'turn_todos', review: true, gate: false })
     const first = (await turns.person.session('c1')).policy
@@ -218,7 +218,7 @@ describe('a turn and its stream', () => {
 })
 
 describe('text as it comes', () => {
-  it("[TR6] the deltas of a message make up the step's text, and come before it", async () => {
+  it("the deltas of a message make up the step's text, and come before it", async () => {
     const text = 'One, two, three … and 🎉 four.\nAnd a line.'
     const turns = await started({
       answers: [{ text, calls: [{ tool: 'AddTask', args: { title: 'a' } }] }, { text: `${text} Again.` }],
@@ -233,7 +233,7 @@ describe('text as it comes', () => {
     }
   })
 
-  it('[TR6] a late joiner gets the text so far as one snapshot, and then what is added', async () => {
+  it('a late joiner gets the text so far as one snapshot, and then what is added', async () => {
     const turns = await started({ answers: [{ text: 'One two three ', hangs: true }] })
     const first = await turns.open(PLAIN)
     const soFar = (): string =>
@@ -254,7 +254,7 @@ describe('text as it comes', () => {
     await Promise.all([first.over, late.over])
   })
 
-  it('[TR7] another process shows the text, too, and none of it once the step is stored', async () => {
+  it('another process shows the text, too, and none of it once the step is stored', async () => {
     const { opened, open } = gate()
     const words = Array.from({ length: 40 }, (_, count) => `word${count}`).join(' ')
     const [here, there] = await two(
@@ -282,7 +282,7 @@ describe('text as it comes', () => {
 })
 
 describe('text of a step that is over', () => {
-  it('[TR7] is not shown, however slowly it is cleared', async () => {
+  it('is not shown, however slowly it is cleared', async () => {
     const { opened, open } = gate()
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
@@ -327,7 +327,7 @@ function slowToClear(store: LiveStore, ms: number): Store {
 }
 
 describe('stopping', () => {
-  it('[TR18] while the model speaks: it is cut off, what it said is kept, the turn is stopped', async () => {
+  it('[TU4] while the model speaks: it is cut off, what it said is kept, the turn is stopped', async () => {
     const turns = await started({ answers: [{ text: 'I was going to say ', hangs: true }] })
     const reader = await turns.open(PLAIN)
     await reader.until(() => deltas(reader, messageOf(reader)) === 'I was going to say ')
@@ -344,7 +344,7 @@ describe('stopping', () => {
     expect(turns.provider.asked).toHaveLength(1)
   })
 
-  it('[TR18] at another server on the same store', async () => {
+  it('[TU4] at another server on the same store', async () => {
     const [here, there] = await two({ answers: [{ text: 'I was going to say ', hangs: true }] }, { isIdle: true })
     const reader = await here.open(PLAIN)
     await reader.until(() => deltas(reader, messageOf(reader)) === 'I was going to say ')
@@ -354,7 +354,7 @@ describe('stopping', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toContain('I was going to say')
   })
 
-  it('[TR18] while an outside tool runs: it is told, and its turn ends', async () => {
+  it('[TU4] while an outside tool runs: it is told, and its turn ends', async () => {
     const called = gate()
     let told = false
     const tool: OutsideTool = {
@@ -386,7 +386,7 @@ describe('stopping', () => {
     expect(turns.provider.messages(0).flatMap(({ tool_calls = [] }) => tool_calls)).toEqual([])
   })
 
-  it('[TR18] while a review waits: it is cancelled as turn_stopped, nothing is written, the turn ends', async () => {
+  it('[TU4] while a review waits: it is cancelled as turn_stopped, nothing is written, the turn ends', async () => {
     const turns = await started({ answers: [plan('a', 'b')] })
     const reader = await turns.open()
     await reader.reached('task_create_review_required')
@@ -400,7 +400,7 @@ describe('stopping', () => {
     expect((await turns.person.pendingReviews('c1')).reviews).toEqual([])
   })
 
-  it('[TR18] twice is once, and after the end it changes nothing', async () => {
+  it('[TU4] twice is once, and after the end it changes nothing', async () => {
     const turns = await started({ answers: [{ text: 'Hm ', hangs: true }, 'Fine.'] })
     const reader = await turns.open(PLAIN)
     await reader.until(() => reader.asides('text_delta').length > 0)
@@ -415,7 +415,7 @@ describe('stopping', () => {
     expect((await turns.person.stop('c1', 't2')).turn).toMatchObject({ status: 'done', stop_requested: false })
   })
 
-  it('[TR18] before a runner claims it: the runner that does ends it', async () => {
+  it('[TU4] before a runner claims it: the runner that does ends it', async () => {
     const [here, there] = await two({ isIdle: true, answers: ['never'] }, {})
     await there.stopRunner()
     const reader = await here.open(PLAIN)
@@ -436,7 +436,7 @@ const messageOf = (reader: ChatReader): string => {
 }
 
 describe('going on', () => {
-  it('[TR19] a continued turn adopts what is open, says so to the model, and finishes it', async () => {
+  it('a continued turn adopts what is open, says so to the model, and finishes it', async () => {
     const turns = await started({ answers: [plan('a', 'b'), { text: 'Hm ', hangs: true }], host: { assessor: false } })
     const first = await turns.open({ message: 'The first request.' }, confirmAll)
     await first.until(() => first.asides('text_delta').length > 0)
@@ -455,7 +455,7 @@ describe('going on', () => {
     expect(second.of('turn_started').at(0)?.data.continue_turn_id).toBe('t1')
   })
 
-  it('[TR19] a turn that continues none leaves old tasks alone', async () => {
+  it('a turn that continues none leaves old tasks alone', async () => {
     const turns = await started({ answers: [plan('a'), 'Leaving it.', 'Hello.'], host: { ...ALONE } })
     await turns.chat()
     const second = await turns.chat({ turn_id: 't2', message: 'Hello?', gate: true })

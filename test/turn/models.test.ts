@@ -354,20 +354,20 @@ describe('the command line', () => {
       { RUNSHEET_ASSESSOR_MODEL: 'google:gemini' },
       'google needs a key: set RUNSHEET_MODEL_KEY or GOOGLE_GENERATIVE_AI_API_KEY.',
     ],
-  ])('[MO3] says at the start, in one line, what is wrong: %j', async (env, line) => {
+  ])('says at the start, in one line, what is wrong: %j', async (env, line) => {
     const child = started(env)
     const { code, stderr } = await child.ended
     expect({ code, stderr, lines: child.lines }).toEqual({ code: 1, stderr: `runsheet: ${line}\n`, lines: [] })
   })
 
-  it('[MO2] the key is not taken from the command line', async () => {
+  it('the key is not taken from the command line', async () => {
     const child = started({}, ['--model-key', 'k'])
     const { code, stderr } = await child.ended
     expect(code).toBe(2)
     expect(stderr).toMatch(/^runsheet: unknown option: --model-key\. Try: [^\n]+ --help\n$/)
   })
 
-  it("[MO2] a provider's own key will do", async () => {
+  it("a provider's own key will do", async () => {
     const child = started({ RUNSHEET_MODEL: 'openai:gpt-5', OPENAI_API_KEY: 'k' })
     expect(await child.line(() => true)).toMatch(/^Runsheet is ready at /)
   })
@@ -387,7 +387,7 @@ describe('the command line', () => {
     return { reader, child }
   }
 
-  it('[MO2] a local OpenAI-compatible server works by setting two variables', async () => {
+  it('a local OpenAI-compatible server works by setting two variables', async () => {
     const provider = await Provider.start([
       { text: 'I make a plan.', calls: [{ tool: 'plan', args: PLAN }] },
       { calls: [{ tool: 'update', args: { id: 1, outcome: 'There is a hole.' } }] },
@@ -410,7 +410,7 @@ describe('the command line', () => {
     }
   })
 
-  it('[MO2] URL and key are those of the variables, for whichever provider; the judge may be another model', async () => {
+  it('URL and key are those of the variables, for whichever provider; the judge may be another model', async () => {
     const provider = await Provider.start(['Hello.'], () => 'OK')
     try {
       const { reader, child } = await oneTurn({

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { approveAll, startTurns } from '../support/turns.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-it('[RC10] in a turn of our own a step goes from red to green to proven, and the last message says so', async () => {
+it('in a turn of our own a step goes from red to green to proven, and the last message says so', async () => {
   const workspace = scratchFolder()
   onTestFinished(() => rmSync(workspace, { recursive: true, force: true }))
   mkdirSync(join(workspace, 'src'))

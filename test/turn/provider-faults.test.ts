@@ -186,7 +186,7 @@ describe('a provider that fails', () => {
     [403, 'provider_denied'],
     [404, 'provider_refused'],
     [422, 'provider_refused'],
-  ])('[TR16] %i is not tried again', async (status, code) => {
+  ])('%i is not tried again', async (status, code) => {
     const { finished, failed, text } = await turn([{ status }, 'never asked for'])
     expect([finished.status, failed?.code, text]).toEqual([
       'failed',
@@ -218,7 +218,7 @@ describe('a provider that fails', () => {
     }
   })
 
-  it('[TR15][TR6] a stream that breaks is retried, and the text starts over', async () => {
+  it('[TR15] a stream that breaks is retried, and the text starts over', async () => {
     const { finished, text, reader } = await turn([
       { text: 'Half of what I wanted to', dies: true },
       { text: 'Half of it is', dies: true },
@@ -238,7 +238,7 @@ describe('a provider that fails', () => {
     expect(turns.provider.asked).toHaveLength(3)
   })
 
-  it('[TR45] a request that is retried is told once, without the errors that it ended with', async () => {
+  it('a request that is retried is told once, without the errors that it ended with', async () => {
     const message = 'Make a plan, please'
     const ask = (turn_id: string, answers: readonly Answer[]): Promise<Ended> =>
       turn(answers, { body: { session_id: 'retried', turn_id, message } })
@@ -249,7 +249,7 @@ describe('a provider that fails', () => {
     expect(told.map(({ role, content }) => [role, content])).toEqual([['user', message]])
   })
 
-  it('[SE3] what the system says about a turn is not found, what the agent said is', async () => {
+  it('what the system says about a turn is not found, what the agent said is', async () => {
     await turn([plan('Zebra'), ...times(9, 'All is quokka.')])
     await turn([{ status: 401 }])
     const found = async (words: string): Promise<unknown> => {
@@ -334,7 +334,7 @@ describe('a provider that fails', () => {
     expect(ended.text).toBe("The model's provider failed (500): scripted 500.\n\nNot done:\n- Plant")
   })
 
-  it('[TR16] a model that is not configured any more fails the turn that asked for it', async () => {
+  it('a model that is not configured any more fails the turn that asked for it', async () => {
     const starter = await startTurns({ isIdle: true })
     const reader = await starter.open({ session_id: 'left' })
     const { givenModels } = await import('../../src/runner/given-models.ts')
@@ -373,7 +373,7 @@ describe('calls that are none', () => {
     '{"__proto__":{"title":"x"}}',
     `{"tasks":${'['.repeat(500)}${']'.repeat(500)}}`,
     '{"tasks":[{"title":"\\u0000\\ud800"}',
-  ])('[TR27] arguments that are malformed are answered to the model: %j', async args => {
+  ])('arguments that are malformed are answered to the model: %j', async args => {
     const ended = await turn([{ calls: [{ tool: 'plan', args, id: 'a' }] }, 'I see.'])
     expect([ended.finished.status, ended.text, ended.statuses]).toEqual(['done', 'I see.', []])
     expect(ended.reader.of('tool_answered').map(({ data }) => data.ok)).toEqual([false])
@@ -384,14 +384,14 @@ describe('calls that are none', () => {
     ])
   })
 
-  it('[TR27] arguments that are malformed do not reach a tool from outside', async () => {
+  it('arguments that are malformed do not reach a tool from outside', async () => {
     const ended = await turn([{ calls: [{ tool: 'note', args: '{"text": "half' }, note('whole')] }, 'Noted.'])
     expect(results(ended)).toEqual(['Error: The arguments are not valid JSON.', 'noted whole'])
     expect(made).toEqual(['begin whole', 'end whole'])
   })
 
   it.each(['delete_everything', 'Plan', 'x'.repeat(300), 'plan; drop', '__proto__', 'toString'])(
-    '[TR27] an unknown tool is answered with the available ones: %s',
+    'an unknown tool is answered with the available ones: %s',
     async tool => {
       const ended = await turn([{ calls: [{ tool, args: { a: 1 } }] }, 'Then not.'])
       expect([ended.finished.status, ended.text]).toEqual(['done', 'Then not.'])
@@ -401,7 +401,7 @@ describe('calls that are none', () => {
     },
   )
 
-  it('[TR26][TR27] ten calls in one step run in order, one after the other', async () => {
+  it('ten calls in one step run in order, one after the other', async () => {
     const names = Array.from({ length: 10 }, (_, place) => `n${place}`)
     const ended = await turn([{ calls: names.map(name => note(name)) }, 'All noted.'])
     expect(ended.finished.status).toBe('done')
@@ -410,14 +410,14 @@ describe('calls that are none', () => {
     expect(turns.provider.messages(1).filter(({ role }) => role === 'tool')).toHaveLength(10)
   })
 
-  it('[TR27] of forty calls at once the last eight are told that they are too many', async () => {
+  it('of forty calls at once the last eight are told that they are too many', async () => {
     const ended = await turn([{ calls: Array.from({ length: 40 }, (_, place) => note(`n${place}`)) }, 'Enough.'])
     expect(made).toHaveLength(64)
     expect(results(ended).slice(31, 33)).toEqual(['noted n31', 'Error: A step can make at most 32 calls.'])
     expect([ended.finished.status, results(ended).length]).toEqual(['done', 40])
   })
 
-  it('[TR27] ids that repeat, within a step and across steps, are different calls', async () => {
+  it('ids that repeat, within a step and across steps, are different calls', async () => {
     const ended = await turn([
       { calls: [note('a', 'same'), note('b', 'same'), note('c', 'same')] },
       { calls: [note('d', 'same'), note('e', 'same_2')] },
@@ -430,7 +430,7 @@ describe('calls that are none', () => {
     expect(sent.map(({ content }) => content)).toEqual(results(ended))
   })
 
-  it('[TR27] the same id with other arguments is another call of the plan', async () => {
+  it('the same id with other arguments is another call of the plan', async () => {
     const ended = await turn([
       { calls: [{ ...plan('A').calls?.[0], tool: 'plan', id: '1' }] },
       { calls: [{ ...update(1), id: '1' }] },
@@ -439,7 +439,7 @@ describe('calls that are none', () => {
     expect([ended.finished.status, ended.statuses]).toEqual(['done', [['A', 'completed']]])
   })
 
-  it('[TR27] an id that was used in an earlier turn is a new call', async () => {
+  it('an id that was used in an earlier turn is a new call', async () => {
     const { session } = await turn([{ calls: [note('a', 'id')] }, 'One.'])
     const again = await turn([{ calls: [note('b', 'id')] }, 'Two.'], { body: { session_id: session, turn_id: 't2' } })
     expect(results(again)).toEqual(['noted b'])
@@ -451,7 +451,7 @@ describe('a model that does not stop', () => {
   const untilLast = ({ tools = [] }: ModelRequest, count: number): Answer =>
     tools.length > 0 ? { calls: [note(`n${count}`)] } : 'As far as I got.'
 
-  it('[TR9][TR10] without a plan it is asked ten times, the last time without tools and for an answer', async () => {
+  it('[TR9] without a plan it is asked ten times, the last time without tools and for an answer', async () => {
     const { finished, text } = await turn(untilLast)
     expect([finished.status, finished.steps, text]).toEqual(['done', 10, 'As far as I got.'])
     expect(turns.provider.tools(8)).toEqual(['note', 'plan', 'update', 'tasks'])
@@ -461,7 +461,7 @@ describe('a model that does not stop', () => {
     expect(turns.provider.asked).toHaveLength(10)
   })
 
-  it('[TR10][TR14] a model that calls tools even then is refused, and the turn ends incomplete', async () => {
+  it('[TR9][TR14] a model that calls tools even then is refused, and the turn ends incomplete', async () => {
     const ended = await turn(forEver)
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 10])
     expect(ended.text).toBe('I stopped here because this turn reached its limit of model calls.')
@@ -469,12 +469,12 @@ describe('a model that does not stop', () => {
     expect(results(ended).at(-1)).toMatch(/^Error: /)
   })
 
-  it('[TR10] a plan that is made in the last call is not made', async () => {
+  it('[TR9] a plan that is made in the last call is not made', async () => {
     const ended = await turn((_, count) => (count < 9 ? { calls: [note(`n${count}`)] } : plan('Late')))
     expect([ended.finished.status, ended.finished.steps, ended.statuses]).toEqual(['incomplete', 10, []])
   })
 
-  it('[TR9][TR10] with open tasks it is asked at most fifty times', async () => {
+  it('[TR9] with open tasks it is asked at most fifty times', async () => {
     const ended = await turn((request, count) => (count === 0 ? plan('Endless') : untilLast(request, count)))
     expect([ended.finished.status, ended.finished.steps]).toEqual(['incomplete', 50])
     expect(ended.text).toBe(
@@ -522,35 +522,32 @@ describe('a model that does not stop', () => {
 })
 
 describe('answers', () => {
-  it.each(['', ' \n\t ', '\u200b\u2060'])('[TR28] after an empty answer the model is asked again: %j', async text => {
+  it.each(['', ' \n\t ', '\u200b\u2060'])('after an empty answer the model is asked again: %j', async text => {
     const ended = await turn([{ text }, 'Now.'])
     expect([ended.finished.status, ended.finished.steps, ended.text]).toEqual(['done', 2, 'Now.'])
   })
 
-  it.each(['', ' \n\t ', '\u200b\u2060'])(
-    '[TR28] two empty answers in a row end the turn as failed: %j',
-    async text => {
-      const ended = await turn([{ text }, { text }, 'never asked for'])
-      expect([ended.finished.status, ended.failed?.code, ended.text]).toEqual([
-        'failed',
-        'empty_answer',
-        'The model gave no answer.',
-      ])
-      expect(turns.provider.asked).toHaveLength(2)
-    },
-  )
+  it.each(['', ' \n\t ', '\u200b\u2060'])('two empty answers in a row end the turn as failed: %j', async text => {
+    const ended = await turn([{ text }, { text }, 'never asked for'])
+    expect([ended.finished.status, ended.failed?.code, ended.text]).toEqual([
+      'failed',
+      'empty_answer',
+      'The model gave no answer.',
+    ])
+    expect(turns.provider.asked).toHaveLength(2)
+  })
 
-  it('[TR14][TR28] empty answers with open tasks: the last message names them', async () => {
+  it('[TR14] empty answers with open tasks: the last message names them', async () => {
     const ended = await turn([plan('A'), '', ''])
     expect([ended.finished.status, ended.text]).toEqual(['failed', 'The model gave no answer.\n\nNot done:\n- A'])
   })
 
-  it('[TR28] empty answers with work between them are not in a row', async () => {
+  it('empty answers with work between them are not in a row', async () => {
     const ended = await turn(['', { calls: [note('a')] }, '', 'Done.'])
     expect([ended.finished.status, ended.text]).toEqual(['done', 'Done.'])
   })
 
-  it('[TR30] an answer of 900 kB is kept whole; its beginning streams, and the next turn sees it in short', async () => {
+  it('an answer of 900 kB is kept whole; its beginning streams, and the next turn sees it in short', async () => {
     const text = `${'word '.repeat(180_000)}end`
     const { session, ...ended } = await turn([text])
     expect([ended.finished.status, ended.text === text]).toEqual(['done', true])
@@ -562,7 +559,7 @@ describe('answers', () => {
     expect(told?.content?.length).toBeLessThan(200_100)
   })
 
-  it('[TR30] a cut does not split a character', async () => {
+  it('a cut does not split a character', async () => {
     const ended = await turn([`a${'🗒'.repeat(600_000)}`])
     const [step] = ended.reader.of('step_finished')
     expect([step?.data.text.isWellFormed(), ended.text.isWellFormed()]).toEqual([true, true])
@@ -570,7 +567,7 @@ describe('answers', () => {
     expect(JSON.stringify(step?.data.parts)).not.toMatch(/\\ud[89a-f]/)
   })
 
-  it('[TR33] an endless answer is read up to 1 MB: it is cut, and says so', async () => {
+  it('an endless answer is read up to 1 MB: it is cut, and says so', async () => {
     // More than sockets hold, so that the provider notices that nobody reads on.
     const ended = await turn([{ text: 'word '.repeat(4_000_000) }])
     expect(ended.finished.status).toBe('done')
@@ -585,7 +582,7 @@ describe('answers', () => {
     await turns.provider.until(({ hungUp }) => hungUp === 1)
   })
 
-  it('[TR33] endless arguments are read up to 2 MB a step: the calls are refused, and the model is told', async () => {
+  it('endless arguments are read up to 2 MB a step: the calls are refused, and the model is told', async () => {
     const big = { tool: 'note', args: { text: 'x'.repeat(1_000_000) } }
     const ended = await turn([{ calls: times(20, big) }, 'Smaller, then.'])
     expect([ended.finished.status, ended.finished.steps, made]).toEqual(['done', 2, []])
@@ -596,12 +593,12 @@ describe('answers', () => {
     expect(turns.provider.messages(1).findLast(({ role }) => role === 'tool')?.content).toContain(problem)
   })
 
-  it('[TR33] 1.9 MB of arguments are a call like any other', async () => {
+  it('1.9 MB of arguments are a call like any other', async () => {
     const ended = await turn([{ calls: [note('x'.repeat(1_900_000))] }, 'Noted.'])
     expect([ended.finished.status, made.length]).toEqual(['done', 2])
   })
 
-  it('[TR33] of endless calls those beyond 32 are refused, and those beyond 64 are not read', async () => {
+  it('of endless calls those beyond 32 are refused, and those beyond 64 are not read', async () => {
     const ended = await turn([{ calls: Array.from({ length: 500 }, (_, n) => note(`n${n}`)) }, 'Enough.'])
     expect([ended.finished.status, results(ended).length]).toEqual(['done', 65])
     expect(results(ended).at(-1)).toContain('A step can make at most 32 calls.')
@@ -615,13 +612,13 @@ describe('answers', () => {
     ],
     ['a line that never ends', { raw: `data: {"x":"${'x'.repeat(4_100_000)}`, hangs: true }, '4 MB in one event'],
     ['an event that never ends', { raw: 'data: 1\n'.repeat(550_000), hangs: true }, '4 MB in one event'],
-  ])('[TR33] %s is read up to a limit, and not tried again', async (_, answer, limit) => {
+  ])('%s is read up to a limit, and not tried again', async (_, answer, limit) => {
     const { failed } = await turn([answer, 'never asked for'])
     const message = `The model's provider sent too much: over ${limit}.`
     expect([failed?.code, failed?.message, turns.provider.asked.length]).toEqual(['answer_too_long', message, 1])
   })
 
-  it('[TR33] a verdict that never ends is read up to 2 MB, and is no verdict', async () => {
+  it('a verdict that never ends is read up to 2 MB, and is no verdict', async () => {
     const raw = `{"choices":[{"message":{"content":"NOT_OK: ${'x'.repeat(2_100_000)}`
     const ended = await turn([plan('A'), { calls: [update(1)] }], { assessor: () => ({ raw, hangs: true }) })
     const reason = "The assessor could not be reached. The model's provider sent too much: over 2 MB at once."
@@ -655,7 +652,7 @@ describe('answers', () => {
     expect([ended.finished.steps, ended.text]).toEqual([2, 'Really done.'])
   })
 
-  it('[TR31] usage that the provider does not report is null', async () => {
+  it('usage that the provider does not report is null', async () => {
     const { finished } = await turn([{ calls: [note('x')], usage: null }, 'Done.'])
     expect(finished.usage).toEqual({ input_tokens: 10, output_tokens: 5, total_tokens: 15 })
   })
@@ -712,7 +709,7 @@ describe('a model that would be done with it', () => {
     expect(ended.text).toMatch(/^THEY ARE\n\nNo progress after 3 attempts\.\n\nNot done:\n- Plant$/)
   })
 
-  it('[JU1][JU5] a model that marks everything done at once: each claim is judged separately', async () => {
+  it('[JU1] a model that marks everything done at once: each claim is judged separately', async () => {
     const titles = Array.from({ length: 8 }, (_, place) => `Step ${place + 1}`)
     const ended = await turn([
       { text: 'I noted it.', calls: [note('proof')] },
@@ -743,7 +740,7 @@ describe('a model that would be done with it', () => {
     ])
   })
 
-  it('[JU1][JU5] cancelled is claimed the same way', async () => {
+  it('[JU1] cancelled is claimed the same way', async () => {
     const ended = await turn([plan('A', 'B'), { calls: [update(1, 'cancelled'), update(2, 'cancelled')] }, 'Gone.'], {
       assessor: ['OK', 'NOT_OK: there is no reason.'],
     })
@@ -755,7 +752,7 @@ describe('a model that would be done with it', () => {
     expect(ended.failed?.message).toContain('the script is over')
   })
 
-  it('[JU5] a claim that is not accepted is answered with the reason; the second one blocks the task', async () => {
+  it('a claim that is not accepted is answered with the reason; the second one blocks the task', async () => {
     const ended = await turn([plan('A'), { calls: [update(1)] }, { calls: [update(1)] }, 'Well.'], {
       assessor: ['NOT_OK: there is no proof.', 'NOT_OK: still no proof.'],
     })
@@ -767,7 +764,7 @@ describe('a model that would be done with it', () => {
     expect(turns.provider.messages(2).at(-1)?.content).toContain('there is no proof.')
   })
 
-  it('[JU5] the verdict, what it grants and the answer are one commit', async () => {
+  it('the verdict, what it grants and the answer are one commit', async () => {
     const { reader } = await turn([plan('A'), { calls: [update(1)] }, 'Done.'])
     const from = reader.types.indexOf('task_assessed')
     const commit = reader.events.slice(from, from + 4)
@@ -776,7 +773,7 @@ describe('a model that would be done with it', () => {
     expect(new Set(commit.map(({ timestamp }) => timestamp)).size).toBe(1)
   })
 
-  it('[JU5] two claims of the same task in one step: the second finds it settled', async () => {
+  it('two claims of the same task in one step: the second finds it settled', async () => {
     const ended = await turn([plan('A'), { calls: [update(1), update(1)] }, 'Done.'])
     expect([ended.finished.status, turns.provider.judged.length]).toEqual(['done', 1])
   })
@@ -832,7 +829,7 @@ describe('a model that would be done with it', () => {
     expect(turns.provider.prompt(0).length).toBeLessThan(30_000)
   })
 
-  it('[TR34] a plan of twelve tasks with results of 38 kB fits into the context of its model', async () => {
+  it('a plan of twelve tasks with results of 38 kB fits into the context of its model', async () => {
     const page: OutsideTool = { ...notes, name: 'page', call: async () => 'x'.repeat(38_000) }
     const on = await startTurns({ host: { review: false }, outside: [page] })
     const titles = Array.from({ length: 12 }, (_, place) => `Read ${place + 1}`)
@@ -871,7 +868,7 @@ describe('a model that would be done with it', () => {
       'arguments of 1.9 MB',
       (count: number): Answer => (count < 3 ? { calls: [note(`${count}${'x'.repeat(1_900_000)}`)] } : 'Done.'),
     ],
-  ])('[TR34] a model that makes %s is not sent more than it can take', async (_, answer) => {
+  ])('a model that makes %s is not sent more than it can take', async (_, answer) => {
     const ended = await turn((__, count) => answer(count))
     expect(ended.finished.status).toBe('done')
     const sizes = turns.provider.asked.map(({ request }) => JSON.stringify(request.messages).length)
@@ -912,14 +909,14 @@ describe('a model that does not take a no', () => {
   it.each([
     ['proposes it again', () => plan('Sell the house')],
     ['rewords it each time', (_: ModelRequest, count: number) => plan(`Sell the house, way ${count}`)],
-  ] as const)('[TR32] a model that %s is stopped after the third no', async (_, answers) => {
+  ] as const)('[TR29] a model that %s is stopped after the third no', async (_, answers) => {
     const ended = await turn(answers, { body: { review: true }, decide: rejectAll })
     expect([ended.finished.status, ended.finished.because, ended.finished.steps]).toEqual(['incomplete', 'rejected', 3])
     expect(results(ended)).toMatchObject(times(3, { confirmed: false, cancelled: true, reason: 'user_cancelled' }))
     expect([ended.text, ended.statuses]).toEqual([TURNED_DOWN, []])
   })
 
-  it('[TR32] a model that blocks and reopens a task in between is stopped after the third no, too', async () => {
+  it('[TR29] a model that blocks and reopens a task in between is stopped after the third no, too', async () => {
     const toggled = (_: ModelRequest, count: number): Answer => {
       if (count === 0) return plan('Look')
       if (count % 3 === 1) return plan(`Way ${count}`)
@@ -933,7 +930,7 @@ describe('a model that does not take a no', () => {
     expect(ended.reader.of('task_create_review_required')).toHaveLength(4)
   })
 
-  it('[TR32] of many plans in one step, those after the third no are not put before the person', async () => {
+  it('[TR29] of many plans in one step, those after the third no are not put before the person', async () => {
     turns.provider.script(() => ({
       calls: Array.from({ length: 20 }, (_, n) => plan(`Way ${n}`).calls?.[0] ?? note('')),
     }))
@@ -943,7 +940,7 @@ describe('a model that does not take a no', () => {
     expect(reader.of('message_added').at(-1)?.data.text).toBe(TURNED_DOWN)
   })
 
-  it('[TR32] a model whose plans are sent back for ever asks at most 20 times, and its turn ends', async () => {
+  it('[TR29] a model whose plans are sent back for ever asks at most 20 times, and its turn ends', async () => {
     const many = (count: number): Script => ({
       calls: Array.from({ length: 8 }, (_, place) => plan(`Way ${count * 8 + place}`).calls?.[0] ?? note('')),
     })

@@ -38,7 +38,7 @@ const ended = (turns: TestTurns, count: number): Promise<EventData['turn_finishe
   }, PATIENCE)
 
 describe('a plan that timed out in our own turn, and is reopened once that is over', () => {
-  it('[RE27][RH14] confirmed, its tasks are written in one commit with a turn that goes on, without asking the model for a plan', async () => {
+  it('confirmed, its tasks are written in one commit with a turn that goes on, without asking the model for a plan', async () => {
     const turns = await started({
       host: HOST,
       answers: [plan('a', 'b'), 'As you like.', update(1, 'did a'), update(2, 'did b'), 'All done.'],
@@ -65,7 +65,7 @@ describe('a plan that timed out in our own turn, and is reopened once that is ov
     expect(log.filter(({ type }) => type === 'task_create_review_required')).toHaveLength(2)
   })
 
-  it('[RH14] sent back, the model is asked in a new turn to change it', async () => {
+  it('sent back, the model is asked in a new turn to change it', async () => {
     const turns = await started({ host: HOST, answers: [plan('a'), 'As you like.', 'What should it be?'] })
     await turns.chat()
     const id = await reopened(turns)
@@ -76,7 +76,7 @@ describe('a plan that timed out in our own turn, and is reopened once that is ov
     )
   })
 
-  it('[RH14] rejected, no turn is started', async () => {
+  it('rejected, no turn is started', async () => {
     const turns = await started({ host: HOST, answers: [plan('a'), 'As you like.'] })
     await turns.chat()
     const id = await reopened(turns)
@@ -84,7 +84,7 @@ describe('a plan that timed out in our own turn, and is reopened once that is ov
     expect((await turns.person.session('c1')).turns).toHaveLength(1)
   })
 
-  it('[RH14] while another turn runs the confirm is 409 turn_running, and the review waits on', async () => {
+  it('while another turn runs the confirm is 409 turn_running, and the review waits on', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const turns = await started({
       host: { ...HOST, gate: false },
@@ -114,7 +114,7 @@ describe('a plan that timed out in our own turn, and is reopened once that is ov
     await turns.person.reopen(expired?.review_id ?? '')
   })
 
-  it('[RE27] another process goes on if the one that took the decision is gone', async () => {
+  it('another process goes on if the one that took the decision is gone', async () => {
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
     const open = async () => openDoor({ store: await place.open() })

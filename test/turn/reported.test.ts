@@ -58,7 +58,7 @@ const says = (verdict: string, ...evidence: string[]): string => JSON.stringify(
 const test = (answer: string, ok: boolean) => ({ tool: 'Bash', arguments: { command: 'npm test' }, answer, ok })
 
 describe('the judge of agents elsewhere', () => {
-  it('[AS13] gets what the agent and its host report, with the source, for the task that was current', async () => {
+  it('gets what the agent and its host report, with the source, for the task that was current', async () => {
     const at = await judged([says('ok', 'e2')])
     await at.calls('plan', { tasks: [{ title: 'Fix' }, { title: 'Ship' }] })
     await at.agent.addEvidence('c1', test('1 failed', false))
@@ -76,7 +76,7 @@ describe('the judge of agents elsewhere', () => {
     expect(at.provider.judged[0]?.request.messages[0]?.content).toContain('host and agent')
   })
 
-  it('[AS13][PF21] an ok has to cite what exists; the verdict names it by the id that the list has', async () => {
+  it('an ok has to cite what exists; the verdict names it by the id that the list has', async () => {
     const at = await judged([says('ok', 'e7'), says('ok', 'e1')])
     await at.calls('plan', { tasks: [{ title: 'Fix' }] })
     const added = await at.agent.addEvidence('c1', test('ok 40', true))
@@ -97,7 +97,7 @@ describe('the judge of agents elsewhere', () => {
     expect(evidence).toMatchObject([{ id, source: 'agent', answer: 'ok 40' }])
   })
 
-  it('[AS13] without reports an ok is on words alone; a plain no is a refusal', async () => {
+  it('without reports an ok is on words alone; a plain no is a refusal', async () => {
     const at = await judged([says('not_ok'), says('ok')])
     await at.calls('plan', { tasks: [{ title: 'Fix' }] })
     expect(JSON.stringify(await at.calls('update', { id: 1, outcome: 'Fixed.' }))).toContain('not accepted')
@@ -107,7 +107,7 @@ describe('the judge of agents elsewhere', () => {
     expect(claims).toMatchObject([{ result: 'refused', because: 'not_ok' }, { result: 'granted' }])
   })
 
-  it('[AS13][MT8] with manage_todos it rules on what is reported of a step, and the next one is current', async () => {
+  it('with manage_todos it rules on what is reported of a step, and the next one is current', async () => {
     const at = await judged([says('not_ok'), says('ok')], 'manage_todos')
     await at.calls('manage_todos', { add: ['Pay', 'Ship'] })
     expect(await at.calls('report_todo', { id: 1, result: 'Paid.' })).toMatchObject({
@@ -127,7 +127,7 @@ describe('the judge of agents elsewhere', () => {
     expect((await at.person.tasks('c1')).tasks).toMatchObject([{ status: 'completed', standing: 'judged' }])
   })
 
-  it('[AS4] a task that an agent elsewhere creates as done is created pending, and judged once it is settled', async () => {
+  it('a task that an agent elsewhere creates as done is created pending, and judged once it is settled', async () => {
     const at = await judged([says('ok')], 'task_manager')
     const answer = await at.calls('add_task', { tasks: [{ title: 'Fix', status: 'done' }] })
     const id = await at.taskId(1)

@@ -99,7 +99,7 @@ describe('a runner whose store lets it down', () => {
     expect(reader.of('step_finished')).toHaveLength(1)
   })
 
-  it('[TR17] an error that is not of the store ends the turn as failed, and is reported', async () => {
+  it('an error that is not of the store ends the turn as failed, and is reported', async () => {
     const door = meeting(await opened(), at => {
       if (at.once?.key.endsWith(':step:1')) throw new TypeError('a bug')
     })
@@ -221,7 +221,7 @@ describe('one turn, several runners', () => {
     expect(await statusOf(turns, 't29')).toBe('done')
   })
 
-  it('[TR18] a conversation that cannot be read for a while delays no stop of another, and its own stop is heard', async () => {
+  it('[TU4] a conversation that cannot be read for a while delays no stop of another, and its own stop is heard', async () => {
     const slow = Promise.withResolvers<never>()
     slow.promise.catch(() => {})
     const store = await opened()
@@ -290,7 +290,7 @@ describe('a turn with a workspace', () => {
     workspace,
   } as const
 
-  it('[TU11] is driven by a runner that has it, and by no other, unless it is to stop', async () => {
+  it('is driven by a runner that has it, and by no other, unless it is to stop', async () => {
     const here = await started({ door: openDoor({ store: await opened() }), answers: () => 'Done.' })
     const { door, runner } = here
     await door.run(ref, { ...start, turn_id: 't1' })

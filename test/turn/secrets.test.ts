@@ -237,7 +237,7 @@ describe('an MCP server on stdio', () => {
       expect(stderr).toContain(`MCP server ${name} is unavailable, its tools are skipped: No login for [redacted]`)
   })
 
-  it('[TR39][TR40] that describes its tools with our secrets and control characters: the model gets neither', async () => {
+  it('[TR39] that describes its tools with our secrets and control characters: the model gets neither', async () => {
     const scene = await cli(['So it is.'], { mcpServers: { near } })
     await scene.chat()
     const asked = inModelsRequest(scene)
@@ -246,7 +246,7 @@ describe('an MCP server on stdio', () => {
     expect(asked).not.toMatch(SECRETS)
   })
 
-  it('[TR40] whose answer has a configured secret: the answer is kept without it, all else as it is', async () => {
+  it('whose answer has a configured secret: the answer is kept without it, all else as it is', async () => {
     const env = { ...near.env, GITHUB_PAT: 'ordinary-words-of-a-token', DB_PASS: 'ordinarypassword' }
     const mcpServers = { near: { ...near, env } }
     const scene = await cli([{ calls: [{ tool: 'near__environment' }] }, 'So it is.'], { mcpServers })
@@ -259,7 +259,7 @@ describe('an MCP server on stdio', () => {
 })
 
 describe('a program', () => {
-  it('[TR38][TR40] names the secrets of its runner; those of its MCP servers are known', async () => {
+  it('[TR38] names the secrets of its runner; those of its MCP servers are known', async () => {
     const secret = 'quite-ordinary-words-of-a-program'
     const provider = await Provider.start([{ calls: [{ tool: 'tell' }, { tool: 'fail' }] }, REPEATS])
     open.push(() => provider.close())

@@ -50,7 +50,7 @@ const said = async ({ person }: TestTurns, text: string): Promise<string> =>
   (await person.sendMessage('c1', text)).message.message_id
 
 describe('a message to the agent at work', () => {
-  it('[TR42] joins the turn right before the next model call, behind the answers of the tools, in order', async () => {
+  it('joins the turn right before the next model call, behind the answers of the tools, in order', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [{ ...(add('a') as object), after: opened }, 'Done.'] })
     const reader = await turns.open(PLAIN)
@@ -78,7 +78,7 @@ describe('a message to the agent at work', () => {
     ])
   })
 
-  it('[TR42][HT45] once the model is asked with it, it is too late to take it back; search finds it from then on', async () => {
+  it('once the model is asked with it, it is too late to take it back; search finds it from then on', async () => {
     const [first, second] = [gate(), gate()]
     const turns = await started({
       store: 'sqlite',
@@ -102,7 +102,7 @@ describe('a message to the agent at work', () => {
     expect(turns.provider.asked).toHaveLength(2)
   })
 
-  it('[TR42] waits while a review does, and joins the turn once that is decided', async () => {
+  it('waits while a review does, and joins the turn once that is decided', async () => {
     const turns = await started({
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'a' }] } }] }, 'As you like.'],
       host: { assessor: false, gate: false },
@@ -119,7 +119,7 @@ describe('a message to the agent at work', () => {
     expect(told(turns.provider.messages(1))).toEqual(['user: Do it.', 'calls', 'answer', 'user: By Friday'])
   })
 
-  it('[TR42] sent to another server on the same store, it reaches the agent as well', async () => {
+  it('sent to another server on the same store, it reaches the agent as well', async () => {
     const place = await placeFor('sqlite', '')
     onTestFinished(place.remove)
     const { opened, open } = gate()
@@ -136,7 +136,7 @@ describe('a message to the agent at work', () => {
     expect(told(here.provider.messages(1)).at(-1)).toBe('user: From afar')
   })
 
-  it('[TR44] is part of the request: in the digest, and for the assessor', async () => {
+  it('is part of the request: in the digest, and for the assessor', async () => {
     const { opened, open } = gate()
     const turns = await started({
       answers: [
@@ -157,7 +157,7 @@ describe('a message to the agent at work', () => {
 })
 
 describe('a turn that ends with messages waiting', () => {
-  it('[TU14][TR43] answered: a runner goes on with a turn that continues it; its stream ends where it ended', async () => {
+  it('[TU14] answered: a runner goes on with a turn that continues it; its stream ends where it ended', async () => {
     const { opened, open } = gate()
     const turns = await started({ answers: [add('a'), { text: 'Done.', after: opened }, 'Also that.'] })
     const reader = await turns.open(PLAIN)
@@ -229,7 +229,7 @@ describe('a turn that ends with messages waiting', () => {
 })
 
 describe('a message that does not wait', () => {
-  it('[TU15][TR18] stops the model in the middle of a word, keeps that, and starts the next turn', async () => {
+  it('[TU15][TU4] stops the model in the middle of a word, keeps that, and starts the next turn', async () => {
     const turns = await started({ answers: [{ text: 'I was going to ', hangs: true }, 'Very well.'] })
     const reader = await turns.open(PLAIN)
     await reader.until(() => reader.asides('text_delta').length > 0)

@@ -27,7 +27,7 @@ const lastSaid = ({ messages }: ModelRequest): string => messages.findLast(({ ro
 const finishedOf = (reader: ChatReader): unknown => reader.of('turn_finished')[0]?.data
 
 describe('the stories', () => {
-  it('[JU8][JU9] manage_todos: planned, judged, advanced, capped, and continued to the end', async () => {
+  it('manage_todos: planned, judged, advanced, capped, and continued to the end', async () => {
     const steps = Array.from({ length: 8 }, (_, place) => `Step ${place + 1}`)
     const said: string[] = []
     const server = await turns({
@@ -235,7 +235,7 @@ describe('the stories', () => {
     expect(new Set((await server.tasks()).map(({ status }) => status))).toEqual(new Set(['completed']))
   })
 
-  it('[TR27] checklist: a batch in another form is refused, taught and retried', async () => {
+  it('checklist: a batch in another form is refused, taught and retried', async () => {
     const heard: Json[] = []
     const server = await turns({
       answers: (request, count) => {
@@ -268,7 +268,7 @@ describe('the stories', () => {
     expect(finishedOf(reader)).toMatchObject({ status: 'done' })
   })
 
-  it('[TR12] task_list: a conversation goes on the next day, on the same data', async () => {
+  it('task_list: a conversation goes on the next day, on the same data', async () => {
     const data = scratchFolder()
     open.push({ close: async () => rmSync(data, { recursive: true, force: true }) })
     const provider = await Provider.start()

@@ -27,7 +27,7 @@ const decide: Decide = ({ draft_tasks }, count) =>
         row_comments: [{ draft_index: draft_tasks.length - 1, comment: 'Not needed' }],
       }
 
-it('[TH1][TH2][TH3][TH4][TH5] a turn is told by its plans and steps, and the next one goes on with what is left', async () => {
+it('a turn is told by its plans and steps, and the next one goes on with what is left', async () => {
   const turns = await startTurns({
     outside: [read],
     answers: [
@@ -96,7 +96,7 @@ it('[TH1][TH2][TH3][TH4][TH5] a turn is told by its plans and steps, and the nex
   }
 })
 
-it('[TH6][TA14] a person accepts what the judge did not, with what the agent said came of it, and undoes that', async () => {
+it('[TA14] a person accepts what the judge did not, with what the agent said came of it, and undoes that', async () => {
   const turns = await startTurns({
     answers: [
       uses('plan', { tasks: [{ title: 'Count' }] }),

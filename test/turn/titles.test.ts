@@ -10,7 +10,7 @@ const FIRST = 'Could you please report on the third quarter?'
 it.each([
   ['on', 'Third quarter report', 1],
   ['off', FIRST, 0],
-] as const)('[HT49] with titles %s, the server titles a conversation: %s', async (titles, title, asked) => {
+] as const)('with titles %s, the server titles a conversation: %s', async (titles, title, asked) => {
   const provider = await Provider.start(['Here.', 'And here.'])
   provider.titles(['Third quarter report'])
   const data = scratchFolder()

@@ -83,7 +83,7 @@ function given(name: string, call: OutsideTool['call'], isRepeatable = false): O
 }
 
 describe('tools of MCP servers', () => {
-  it('[TR23][TR24] servers in runsheet.json, on stdio and over HTTP, offer server__tool; one that does not start is reported and left out', async () => {
+  it('servers in runsheet.json, on stdio and over HTTP, offer server__tool; one that does not start is reported and left out', async () => {
     const path = folder()
     const { url } = await overHttp(path)
     const mcpServers = {
@@ -127,7 +127,7 @@ describe('tools of MCP servers', () => {
     }
   })
 
-  it('[TR26] what is called is in the log before it runs, and calls of one step run one after the other', async () => {
+  it('what is called is in the log before it runs, and calls of one step run one after the other', async () => {
     const path = folder()
     const server = await cli(
       { config: { mcpServers: { near: onStdio(path) } } },
@@ -141,7 +141,7 @@ describe('tools of MCP servers', () => {
     )
   })
 
-  it('[TR23][TG13] a server gets its own variables and none of ours: no token, no key', async () => {
+  it('[TG13] a server gets its own variables and none of ours: no token, no key', async () => {
     const path = folder()
     const env = { OPENAI_API_KEY: 'another-key', SOME_SECRET: 'a-secret', LANG: 'C.UTF-8' }
     const server = await cli(
@@ -154,7 +154,7 @@ describe('tools of MCP servers', () => {
     expect(variables).not.toMatch(/RUNSHEET|OPENAI|SECRET|key-of-ours|a-token-of/)
   })
 
-  it('[TR25] a tool that hangs is an answer, and the turn goes on', async () => {
+  it('a tool that hangs is an answer, and the turn goes on', async () => {
     const path = folder()
     const outside = connected({ near: onStdio(path) })
     const server = await turns({
@@ -167,7 +167,7 @@ describe('tools of MCP servers', () => {
     expect(status(reader)).toBe('done')
   })
 
-  it('[TR18] a stop ends the turn while a tool hangs', async () => {
+  it('[TU4] a stop ends the turn while a tool hangs', async () => {
     const path = folder()
     const server = await turns({
       answers: calling({ tool: 'near__hang' }),
@@ -181,7 +181,7 @@ describe('tools of MCP servers', () => {
     expect(results(reader)).toEqual([])
   })
 
-  it('[TR25] a server that dies during a call is an answer, and is started again for the next one', async () => {
+  it('a server that dies during a call is an answer, and is started again for the next one', async () => {
     const path = folder()
     const server = await turns({
       answers: calling({ tool: 'near__die' }, { tool: 'near__echo', args: { text: 'back' } }),
@@ -195,7 +195,7 @@ describe('tools of MCP servers', () => {
     expect(status(reader)).toBe('done')
   })
 
-  it('[TR24] a restarted HTTP server that lost our session is reconnected', async () => {
+  it('a restarted HTTP server that lost our session is reconnected', async () => {
     const path = folder()
     const first = await overHttp(path)
     const server = await turns({ outside: connected({ far: { url: first.url } }) })
@@ -214,7 +214,7 @@ describe('tools of MCP servers', () => {
     expect(found).toBe('two')
   })
 
-  it('[TR24] a server that could not be reached is retried after a while, and reported each time', async () => {
+  it('a server that could not be reached is retried after a while, and reported each time', async () => {
     const path = folder()
     const first = await overHttp(path)
     first.child.process.kill()
@@ -235,14 +235,14 @@ describe('tools of MCP servers', () => {
     expect(repeatable).toEqual(['near__echo', 'near__add', 'near__recount'])
   })
 
-  it('[TR23] names are what every provider takes, whatever the server calls its tools', async () => {
+  it('names are what every provider takes, whatever the server calls its tools', async () => {
     const names = (await connected({ near: onStdio(folder()) }).list()).map(({ name }) => name)
     for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
   })
 })
 
 describe('tools that a program passes in', () => {
-  it('[TR23] are offered beside the plan, and called with what the model sent', async () => {
+  it('are offered beside the plan, and called with what the model sent', async () => {
     const heard: unknown[] = []
     const weather = given('weather', async input => {
       heard.push(input)
@@ -255,7 +255,7 @@ describe('tools that a program passes in', () => {
     expect(reader.of('tool_called')[0]?.data).toMatchObject({ tool: 'weather', arguments: { city: 'Rome' } })
   })
 
-  it("[TR23] a tool named like a tool of the plan is never called: the plan's own takes precedence", async () => {
+  it("a tool named like a tool of the plan is never called: the plan's own takes precedence", async () => {
     let calls = 0
     const plan = given('plan', async () => (calls += 1))
     const server = await turns({
@@ -270,7 +270,7 @@ describe('tools that a program passes in', () => {
     expect(JSON.stringify(definition)).not.toContain('What plan does.')
   })
 
-  it('[TR24] a server whose tools cannot be listed does not end the turn', async () => {
+  it('a server whose tools cannot be listed does not end the turn', async () => {
     let asked = 0
     const outside: OutsideTools = {
       list: async () => {
@@ -285,7 +285,7 @@ describe('tools that a program passes in', () => {
     expect([status(reader), asked > 0]).toEqual(['done', true])
   })
 
-  it('[JU2] neither they nor the plan reach the assessor, which has no tools; what they answered does', async () => {
+  it('[JU1] neither they nor the plan reach the assessor, which has no tools; what they answered does', async () => {
     const weather = given('weather', async () => ({ degrees: 21 }))
     const server = await turns({
       host: { review: false },
@@ -305,7 +305,7 @@ describe('tools that a program passes in', () => {
     ])
   })
 
-  it('[TR23] an MCP server gets its own calls only, not the plan', async () => {
+  it('an MCP server gets its own calls only, not the plan', async () => {
     const path = folder()
     const server = await turns({
       answers: calling(
@@ -321,7 +321,7 @@ describe('tools that a program passes in', () => {
 })
 
 describe('a call of an outside tool', () => {
-  it('[TR37] has a key of its own, also where models number their calls anew in each turn', async () => {
+  it('[TR22] has a key of its own, also where models number their calls anew in each turn', async () => {
     const heard: CallIds[] = []
     const weather = given('weather', async (_, __, ids) => {
       heard.push(ids)
@@ -340,7 +340,7 @@ describe('a call of an outside tool', () => {
     expect(new Set(heard.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(3)
   })
 
-  it('[TR37] has another key in another installation with the same names', async () => {
+  it('[TR22] has another key in another installation with the same names', async () => {
     const heard: CallIds[] = []
     const weather = given('weather', async (_, __, ids) => {
       heard.push(ids)
@@ -354,7 +354,7 @@ describe('a call of an outside tool', () => {
     expect(new Set(heard.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(2)
   })
 
-  it('[TR37] tells an MCP server its key in _meta, and a repeated call has the same', async () => {
+  it('[TR22] tells an MCP server its key in _meta, and a repeated call has the same', async () => {
     const path = folder()
     const near = connected({ near: onStdio(path) })
     const server = await turns({ answers: calling({ tool: 'near__recount', id: 'call_1' }), outside: slowly(near) })
@@ -434,7 +434,7 @@ function connected(
 }
 
 describe('a plan in the wrong form', () => {
-  it('[TS21] is refused, and the next model call carries the guidance for a retry, once', async () => {
+  it('is refused, and the next model call carries the guidance for a retry, once', async () => {
     const server = await turns({
       answers: calling(
         { tool: 'create_todo', args: { items: 'Look, leap' } },
@@ -446,7 +446,7 @@ describe('a plan in the wrong form', () => {
     expect([0, 1, 2].map(count => server.provider.system(count).includes(guidance))).toEqual([false, true, false])
   })
 
-  it('[TS21] a plan that a person turned down is not one', async () => {
+  it('a plan that a person turned down is not one', async () => {
     const server = await turns({ answers: calling({ tool: 'plan', args: { tasks: [{ title: 'Look' }] } }) })
     await server.chat({ toolset: 'runsheet', review: true, assessor: false, gate: false }, () => ({ action: 'cancel' }))
     expect(server.provider.system(1)).not.toContain('plan takes')

@@ -38,7 +38,7 @@ describe('the gate', () => {
     expect(lastMessage(at.provider.asked[2]?.request ?? { model: '', messages: [] })).toContain(words)
   })
 
-  it('[TS26][TT6] a todo that is cancelled as the follow-up says ends the turn', async () => {
+  it('[TS26] a todo that is cancelled as the follow-up says ends the turn', async () => {
     const at = await turns({
       answers: (request, count) => {
         if (count === 0) return { calls: [planning.turn_todos] }
@@ -59,7 +59,7 @@ describe('complete_todo in a judged turn', () => {
     return count < 4 ? { calls: [{ tool: 'complete_todo', args: { todoId: idIn(request), outcome } }] } : 'Done.'
   }
 
-  it('[TT6] answers in its own form once the claim is granted; again it is refused', async () => {
+  it('answers in its own form once the claim is granted; again it is refused', async () => {
     const at = await turns({ answers: completing('Looked left'), assessor: () => 'OK' })
     const reader = await at.chat({ toolset: 'turn_todos', assessor: true })
     const [, first, again] = reader.of('tool_answered').map(({ data }) => data)
@@ -70,7 +70,7 @@ describe('complete_todo in a judged turn', () => {
     })
   })
 
-  it('[TT7] one that the judge has blocked is refused with what is open', async () => {
+  it('one that the judge has blocked is refused with what is open', async () => {
     const at = await turns({ answers: completing('Looked left'), assessor: () => 'NOT_OK: no proof' })
     const reader = await at.chat({ toolset: 'turn_todos', assessor: true })
     expect(reader.of('tool_answered')[3]?.data).toMatchObject({
@@ -83,7 +83,7 @@ describe('complete_todo in a judged turn', () => {
 })
 
 describe('checklist', () => {
-  it('[TS21][CK4] a comma-separated string is refused with the form, and the next prompt lists what exists', async () => {
+  it('a comma-separated string is refused with the form, and the next prompt lists what exists', async () => {
     const add = (items: Json) => ({ calls: [{ tool: 'add_multiple_checklist_items', args: { items } }] })
     const at = await turns({
       answers: [add([{ title: 'Milk' }]), add('Bread, eggs'), add([{ title: 'Bread' }]), 'Listed.'],
@@ -100,7 +100,7 @@ describe('checklist', () => {
     ])
   })
 
-  it('[TS25] items that an earlier turn made are ticked in a later one, by the ids of the digest', async () => {
+  it('items that an earlier turn made are ticked in a later one, by the ids of the digest', async () => {
     const at = await turns({
       answers: (request, count) => {
         if (count === 0) return { calls: [planning.checklist] }

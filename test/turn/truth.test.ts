@@ -35,7 +35,7 @@ const workers = WORKERS.filter(({ kind, name }) => kind !== 'beyond' && inLongRu
 
 describe.runIf(hasGit)('workers (needs git)', () => {
   fault('a worker that cheats')
-  it.for(workers)('[TC9][TC10] $kind: $name', async worker => {
+  it.for(workers)('[TC10] $kind: $name', async worker => {
     for (const setup of inLongRun([CHECKS, BOTH], [CHECKS])) {
       const { end, isDone, reasons } = await tried(worker, setup)
       expect(isDone || worker.kind !== 'honest').toBe(true)

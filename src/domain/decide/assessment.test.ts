@@ -66,7 +66,7 @@ describe('a claim', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS4] what a model creates as done in a run is created pending', () => {
+  it('what a model creates as done in a run is created pending', () => {
     const chat = inRun({ assessor: true })
     const adds = chat.adds(
       'model',
@@ -149,7 +149,7 @@ describe('a verdict', () => {
     expect(chat.refusal(chat.assesses(9)).code).toBe('task_not_found')
   })
 
-  it('[AS2] every verdict is an event', () => {
+  it('every verdict is an event', () => {
     const chat = judged()
     for (const verdict of ['unknown', 'not_ok', 'ok'] as const) chat.judges(1, { verdict, reason: 'Because' })
     const { id: task_id } = chat.task(1)
@@ -162,7 +162,7 @@ describe('a verdict', () => {
     expect(chat.log.find(event => event.type === 'task_assessed')?.turn_id).toBe('turn-1')
   })
 
-  it('[AS2] any number of unknowns change nothing', () => {
+  it('any number of unknowns change nothing', () => {
     const chat = judged()
     for (let time = 0; time < 3; time += 1) {
       expect(typesOf(chat.judges(1, { verdict: 'unknown', reason: 'Hm' }))).toEqual(['task_assessed'])
@@ -170,7 +170,7 @@ describe('a verdict', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', version: 1 })
   })
 
-  it('[AS3] the second not_ok blocks the task with the reason', () => {
+  it('the second not_ok blocks the task with the reason', () => {
     const chat = judged()
     expect(typesOf(chat.judges(1, REJECTS))).toEqual(['task_assessed'])
     chat.judges(1, { verdict: 'unknown' })
@@ -180,14 +180,14 @@ describe('a verdict', () => {
     expect(chat.statuses()).toEqual(['blocked', 'in_progress'])
   })
 
-  it('[AS3] each task is counted by itself', () => {
+  it('each task is counted by itself', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.judges(2, REJECTS)
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
-  it('[AS3] a model that blocks and reopens the task does not restart the count', () => {
+  it('a model that blocks and reopens the task does not restart the count', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'x' }))
@@ -201,21 +201,21 @@ describe('a verdict', () => {
     ['person', { title: 'A2' }],
     ['person', { details: 'more' }],
     ['file', { criteria: 'less' }],
-  ] as const)('[AS3] a %s who changes %o restarts the count', (by, fields) => {
+  ] as const)('a %s who changes %o restarts the count', (by, fields) => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(chat.sets(by, 1, fields))
     expect(chat.state.rejections.has(chat.task(1).id)).toBe(false)
   })
 
-  it('[AS3] a person who changes something else does not restart it', () => {
+  it('a person who changes something else does not restart it', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(chat.sets('person', 1, { priority: 'high', tags: ['x'], outcome: 'so far' }))
     expect(chat.state.rejections.get(chat.task(1).id)).toBe(1)
   })
 
-  it('[AS3] passing, and going on in another turn, do not restart it', () => {
+  it('passing, and going on in another turn, do not restart it', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(finishes('turn-1'))
@@ -226,7 +226,7 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('blocked')
   })
 
-  it('[AS3] a not_ok that a person overtook does not count', () => {
+  it('a not_ok that a person overtook does not count', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { priority: 'high' }))
     chat.judges(1, REJECTS)
@@ -234,7 +234,7 @@ describe('a verdict', () => {
     expect(chat.state.rejections.size).toBe(0)
   })
 
-  it('[AS8] after the block a model has one more claim, and then none until a person changes the task', () => {
+  it('[CM3] after the block a model has one more claim, and then none until a person changes the task', () => {
     const chat = judged()
     for (const _ of [1, 2]) chat.judges(1, REJECTS)
     const claims = chat.sets('model', 1, { status: 'completed', outcome: 'x' })
@@ -249,7 +249,7 @@ describe('a verdict', () => {
     expect(chat.asked(claims)).toHaveLength(1)
   })
 
-  it('[AS8] the third rejection blocks a task that was reopened', () => {
+  it('[CM3] the third rejection blocks a task that was reopened', () => {
     const chat = judged()
     for (const _ of [1, 2]) chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { status: 'pending' }))
@@ -283,7 +283,7 @@ describe('a verdict', () => {
   })
 
   it.each([{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }])(
-    '[AS12] a model cannot reword what was rejected: %o',
+    '[AS9] a model cannot reword what was rejected: %o',
     fields => {
       const chat = judged()
       chat.judges(1, REJECTS)
@@ -298,14 +298,14 @@ describe('a verdict', () => {
     },
   )
 
-  it('[AS12] the same words are no rewording, and other fields may change', () => {
+  it('[AS9] the same words are no rewording, and other fields may change', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 1, { title: ' A ', details: '', criteria: '', tags: ['x'], outcome: 'half of it' }))
     expect(chat.task(1)).toMatchObject({ title: 'A', tags: ['x'], outcome: 'half of it' })
   })
 
-  it('[AS3] counting does not restart when the current task or another field changes', () => {
+  it('counting does not restart when the current task or another field changes', () => {
     const chat = judged()
     chat.judges(1, REJECTS)
     chat.run(chat.sets('model', 2, { status: 'in_progress' }))
@@ -315,7 +315,7 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('blocked')
   })
 
-  it.each(['', '\u200b', '\u2800 \u0301'])('[AS2] a reason that nobody can see is told as none: %j', reason => {
+  it.each(['', '\u200b', '\u2800 \u0301'])('a reason that nobody can see is told as none: %j', reason => {
     const chat = judged()
     for (const _ of [1, 2]) chat.judges(1, { verdict: 'not_ok', reason })
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'The assessor gave no reason.' })
@@ -324,7 +324,7 @@ describe('a verdict', () => {
     )
   })
 
-  it('[TA8] the reason it is blocked with is cut and cleaned like any outcome', () => {
+  it('the reason it is blocked with is cut and cleaned like any outcome', () => {
     const chat = judged()
     const reason = `\ud83d a\r\n\u0000b${'🗒'.repeat(9_000)}`
     chat.judges(1, { verdict: 'not_ok', reason })
@@ -335,7 +335,7 @@ describe('a verdict', () => {
     expect(outcome.isWellFormed()).toBe(true)
   })
 
-  it('[AS2] a task that is settled by then stays as it is', () => {
+  it('a task that is settled by then stays as it is', () => {
     const chat = judged()
     chat.judges(1)
     for (const verdict of ['ok', 'not_ok', 'not_ok'] as const) {
@@ -344,13 +344,13 @@ describe('a verdict', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS7] it is recorded with its usage and its seal', () => {
+  it('it is recorded with its usage and its seal', () => {
     const chat = judged()
     chat.judges(1, { usage: { total_tokens: 3 }, seal: 'abc' })
     expect(dataOf(chat.log, 'task_assessed')).toMatchObject([{ usage: { total_tokens: 3 }, seal: 'abc' }])
   })
 
-  it('[AS7] on a task that is gone it is recorded, and changes and counts nothing', () => {
+  it('on a task that is gone it is recorded, and changes and counts nothing', () => {
     const chat = judged()
     const { id } = chat.task(1)
     chat.run(chat.removes('person', 1))
@@ -358,14 +358,14 @@ describe('a verdict', () => {
     expect(chat.state.rejections.size).toBe(0)
   })
 
-  it('[AS7] without a claim, ok is recorded and grants nothing', () => {
+  it('without a claim, ok is recorded and grants nothing', () => {
     const chat = judged()
     const said = { verdict: 'ok', reason: '', model: 'demo:judge', seal: 'sealed' } as const
     expect(typesOf(chat.run({ type: 'assess_task', turn_id: 'turn-1', task: 1, ...said }))).toEqual(['task_assessed'])
     expect(chat.task(1).status).toBe('in_progress')
   })
 
-  it('[AS6] on a task that a person edited meanwhile is recorded and grants nothing', () => {
+  it('on a task that a person edited meanwhile is recorded and grants nothing', () => {
     const chat = judged()
     const [edit] = chat.run(chat.sets('person', 1, { title: 'A2' }))
     expect(typesOf(chat.run(chat.assesses(1)))).toEqual(['task_assessed'])
@@ -376,7 +376,7 @@ describe('a verdict', () => {
     expect([...chat.state.rejections.values()]).toEqual([1])
   })
 
-  it('[AS6] an edit that the judged work knew of does not count', () => {
+  it('an edit that the judged work knew of does not count', () => {
     const chat = judged()
     chat.run(chat.sets('person', 1, { title: 'A2' }))
     chat.answer()
@@ -384,7 +384,7 @@ describe('a verdict', () => {
     expect(chat.task(1)).toMatchObject({ title: 'A2', status: 'completed' })
   })
 
-  it('[TU8] in a turn that is not there or is over is refused', () => {
+  it('in a turn that is not there or is over is refused', () => {
     const chat = judged()
     expect(chat.refusal(chat.assesses(1, { turn_id: 'turn-9' })).code).toBe('turn_not_found')
     chat.run(finishes('turn-1'))
@@ -392,7 +392,7 @@ describe('a verdict', () => {
   })
 })
 
-it('[AS3] the second not_ok about a task that the model blocked replaces its words by the reason', () => {
+it('the second not_ok about a task that the model blocked replaces its words by the reason', () => {
   const chat = judged()
   chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'no key' }))
   chat.judges(1, REJECTS)
@@ -404,7 +404,7 @@ it('[AS3] the second not_ok about a task that the model blocked replaces its wor
   expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'Not even now', judged_by: 'assessor' })
 })
 
-it('[AS3] what a person blocked keeps their words', () => {
+it('what a person blocked keeps their words', () => {
   const chat = judged()
   chat.run(chat.sets('person', 1, { status: 'blocked', outcome: 'wait for Ann' }))
   chat.answer()

@@ -5,7 +5,7 @@ import { openTasks } from '../conversation.ts'
 const titled = (count: number): string[] => Array.from({ length: count }, (_, index) => `Task ${index + 1}`)
 
 describe('a batch', () => {
-  it('[BA1] holds 1 to 20 tasks', () => {
+  it('holds 1 to 20 tasks', () => {
     const chat = inRun()
     expect(chat.refusal(chat.adds('model')).code).toBe('batch_empty')
     expect(chat.refusal(chat.adds('model', ...titled(21))).code).toBe('batch_too_large')
@@ -13,7 +13,7 @@ describe('a batch', () => {
     expect(chat.run(chat.adds('model', ...titled(20)))).toHaveLength(20)
   })
 
-  it('[BA2][BA3] is all or nothing, and the refusal names element and field', () => {
+  it('[BA2] is all or nothing, and the refusal names element and field', () => {
     const chat = inRun()
     const refusal = chat.refusal(chat.adds('model', 'A', { title: 'B', details: 'x'.repeat(8_001) }, 'C'))
     expect(refusal.code).toBe('invalid_field')
@@ -22,7 +22,7 @@ describe('a batch', () => {
     expect(chat.titles()).toEqual([])
   })
 
-  it('[BA3] refuses an element without a title or that is no object', () => {
+  it('[BA2] refuses an element without a title or that is no object', () => {
     const chat = inRun()
     expect(chat.refusal(chat.adds('model', 'A', { details: 'x' })).data).toMatchObject({ row: 1, field: 'title' })
     const rows: unknown = [{ id: chat.id(), title: 'A' }, null]
@@ -32,7 +32,7 @@ describe('a batch', () => {
     })
   })
 
-  it('[BA3] a refused change names its element, and the whole batch is refused', () => {
+  it('[BA2] a refused change names its element, and the whole batch is refused', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'completed' }))
     const change = [
@@ -49,7 +49,7 @@ describe('a batch', () => {
     expect(chat.refusal(chat.edits('model', { remove: junk.slice(1, 2) })).data).toMatchObject({ row: 0 })
   })
 
-  it('[BA4] a conversation holds 1,000 open tasks and not 1,001, settled ones not counted', () => {
+  it('a conversation holds 1,000 open tasks and not 1,001, settled ones not counted', () => {
     const chat = inRun()
     chat.run(chat.adds('file', ...titled(999), { title: 'Done', status: 'completed' }))
     const refusal = chat.refusal(chat.adds('model', 'A', 'B'))
@@ -64,13 +64,13 @@ describe('a batch', () => {
     expect(openTasks(chat.state)).toHaveLength(1_000)
   })
 
-  it('[BA5] two new tasks in progress are refused', () => {
+  it('two new tasks in progress are refused', () => {
     const chat = inRun()
     const two = chat.adds('person', { title: 'A', status: 'in_progress' }, { title: 'B', status: 'in_progress' })
     expect(chat.refusal(two).code).toBe('two_in_progress')
   })
 
-  it('[BA5] so are two that one call starts, a new one and the current one included', () => {
+  it('so are two that one call starts, a new one and the current one included', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B', 'C'))
     const start = (task: number) => ({ task, fields: { status: 'in_progress' } }) as const
@@ -81,7 +81,7 @@ describe('a batch', () => {
     expect(chat.statuses()).toEqual(['in_progress', 'pending', 'pending'])
   })
 
-  it('[BA5] one in each of two plans is fine', () => {
+  it('one in each of two plans is fine', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.finish('turn-1')
@@ -92,7 +92,7 @@ describe('a batch', () => {
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending', 'in_progress'])
   })
 
-  it('[BA6] a parent is a listed task of the conversation', () => {
+  it('a parent is a listed task of the conversation', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.adds('model', { title: 'A.1', parent_id: idOf(1) }))

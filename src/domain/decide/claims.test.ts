@@ -56,7 +56,7 @@ describe('the claims of an edit', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', judged_by: null })
   })
 
-  it('[TA13] what the assessor said against a task is not the outcome of what it passes later', () => {
+  it('[TA14] what the assessor said against a task is not the outcome of what it passes later', () => {
     const chat = planned({ toolset: 'task_list' })
     for (const _ of [1, 2]) chat.run(chat.assesses(1, { verdict: 'not_ok', reason: 'No proof' }))
     expect(chat.task(1)).toMatchObject({ status: 'blocked', outcome: 'No proof' })
@@ -76,7 +76,7 @@ describe('what was settled', () => {
   }
 
   it.each([{ title: 'A2' }, { details: 'x' }, { criteria: 'x' }, { outcome: 'x' }])(
-    '[TA18] a model that changes %o loses the verdict',
+    'a model that changes %o loses the verdict',
     fields => {
       const chat = passed()
       chat.run(chat.sets('model', 1, fields))
@@ -84,19 +84,19 @@ describe('what was settled', () => {
     },
   )
 
-  it('[TA18] what the verdict was not about may change, and so may nothing', () => {
+  it('what the verdict was not about may change, and so may nothing', () => {
     const chat = passed()
     chat.run(chat.sets('model', 1, { title: 'A', outcome: 'did it', priority: 'high', tags: ['x'], position: 9 }))
     expect(chat.task(1)).toMatchObject({ priority: 'high', judged_by: 'assessor' })
   })
 
-  it.each(['person', 'file'] as const)('[TA18] a %s may reword it', by => {
+  it.each(['person', 'file'] as const)('a %s may reword it', by => {
     const chat = passed()
     chat.run(chat.sets(by, 1, { title: 'A2', outcome: 'x' }))
     expect(chat.task(1)).toMatchObject({ title: 'A2', outcome: 'x', judged_by: 'assessor' })
   })
 
-  it('[TA18] also by an agent elsewhere', () => {
+  it('also by an agent elsewhere', () => {
     const chat = passed()
     chat.finish('turn-1')
     chat.run({ type: 'open_turn', turn_id: 'turn-2' })
@@ -104,7 +104,7 @@ describe('what was settled', () => {
     expect(chat.task(1).judged_by).toBeNull()
   })
 
-  it('[TA18] a model that replaces the reason for a block signs it', () => {
+  it('a model that replaces the reason for a block signs it', () => {
     const chat = planned()
     for (const _ of [1, 2]) chat.judges(1, { verdict: 'not_ok', reason: 'No proof' })
     chat.run(chat.sets('model', 1, { status: 'blocked', outcome: 'It is fine' }))
@@ -128,7 +128,7 @@ describe('what was settled', () => {
   )
 
   it.each(['completed', 'cancelled', 'blocked'] as const)(
-    '[TA20] a model cannot delete what a person settled: %s',
+    '[TA19] a model cannot delete what a person settled: %s',
     status => {
       const chat = outside()
       chat.run(chat.adds('model', 'A'))

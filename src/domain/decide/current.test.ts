@@ -11,14 +11,14 @@ const three = (): Driver => {
 }
 
 describe('the current task', () => {
-  it('[CU2] the first of a new plan is taken up as it is made', () => {
+  it('[CU1] the first of a new plan is taken up as it is made', () => {
     const chat = inRun()
     const events = chat.run(chat.adds('model', 'A', 'B'))
     expect(dataOf(events, 'task_created').map(({ task }) => task.status)).toEqual(['in_progress', 'pending'])
     expect(chat.task(1)).toMatchObject({ version: 1, started_at: START })
   })
 
-  it('[CU2] when the current one is settled, the first pending one by position follows in the same commit', () => {
+  it('[CU1] when the current one is settled, the first pending one by position follows in the same commit', () => {
     const chat = three()
     chat.run(chat.sets('person', 3, { position: 2 }))
     const events = chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
@@ -28,19 +28,19 @@ describe('the current task', () => {
     expect(chat.task(3)).toMatchObject({ started_at: LATER, version: 3 })
   })
 
-  it.each(['completed', 'blocked', 'cancelled'] as const)('[CU2] %s makes room for the next', status => {
+  it.each(['completed', 'blocked', 'cancelled'] as const)('[CU1] %s makes room for the next', status => {
     const chat = three()
     chat.run(chat.sets('model', 1, { status, outcome: 'x' }))
     expect(chat.statuses()).toEqual([status, 'in_progress', 'pending'])
   })
 
-  it('[CU2] so does a removal', () => {
+  it('[CU1] so does a removal', () => {
     const chat = three()
     chat.run(chat.removes('model', 1))
     expect(chat.statuses()).toEqual(['in_progress', 'pending'])
   })
 
-  it('[CU2] and a reopening, where nothing is in progress', () => {
+  it('[CU1] and a reopening, where nothing is in progress', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', status: 'completed' }, { title: 'B', status: 'blocked' }))
     const events = chat.run(chat.sets('person', 1, { status: 'pending' }))
@@ -48,7 +48,7 @@ describe('the current task', () => {
     expect(authors(events)).toEqual([[1, 'person']])
   })
 
-  it('[CU2] with nothing pending there is no current task', () => {
+  it('[CU1] with nothing pending there is no current task', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'blocked' }))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
@@ -62,7 +62,7 @@ describe('the current task', () => {
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending', 'pending'])
   })
 
-  it('[CU3] starting another returns the current one to pending', () => {
+  it('[CU1] starting another returns the current one to pending', () => {
     const chat = three()
     const events = chat.run(chat.sets('model', 3, { status: 'in_progress' }))
     expect(chat.statuses()).toEqual(['pending', 'pending', 'in_progress'])
@@ -72,20 +72,20 @@ describe('the current task', () => {
     ])
   })
 
-  it('[CU3] also where the other is new', () => {
+  it('[CU1] also where the other is new', () => {
     const chat = three()
     chat.run(chat.adds('person', { title: 'D', status: 'in_progress' }))
     expect(chat.statuses()).toEqual(['pending', 'pending', 'pending', 'in_progress'])
   })
 
-  it('[CU4] setting the current one to pending activates another', () => {
+  it('setting the current one to pending activates another', () => {
     const chat = three()
     chat.run(chat.sets('model', 1, { status: 'pending' }))
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending'])
     expect(chat.task(1).started_at).toBe(START)
   })
 
-  it('[CU4] the only task stays current, without an event', () => {
+  it('the only task stays current, without an event', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'blocked' }))
     chat.wait(1_000)
@@ -93,7 +93,7 @@ describe('the current task', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', started_at: START, version: 1 })
   })
 
-  it('[CU4] the only task stays current, whatever else the call changes', () => {
+  it('the only task stays current, whatever else the call changes', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     const events = chat.wait(1_000).run(chat.sets('person', 1, { status: 'pending', title: 'A2' }))
@@ -101,7 +101,7 @@ describe('the current task', () => {
     expect(chat.task(1)).toMatchObject({ status: 'in_progress', started_at: START })
   })
 
-  it('[CU2] a task blocked and reopened in the same call is first again', () => {
+  it('[CU1] a task blocked and reopened in the same call is first again', () => {
     const chat = three()
     const change = [
       { task: 1, fields: { status: 'blocked', outcome: 'x' } },

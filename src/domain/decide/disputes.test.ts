@@ -217,7 +217,7 @@ describe('a dispute', () => {
 })
 
 describe('insisting', () => {
-  it('[DS6] opens the task again, and tells an agent elsewhere at the gate and once with its next answer', () => {
+  it('[DS5] opens the task again, and tells an agent elsewhere at the gate and once with its next answer', () => {
     const chat = disputed()
     const from = chat.log.length
     chat.run(insists(1, 'The task is right:\nuse 4.'))
@@ -232,7 +232,7 @@ describe('insisting', () => {
     expect(unheardAnswers(chat.state)).toEqual([])
   })
 
-  it('[DS6] after a turn of ours is over, another one goes on with the comment', () => {
+  it('[DS5] after a turn of ours is over, another one goes on with the comment', () => {
     const chat = inOurs()
     chat.finish('turn-1')
     const events = chat.run(insists(1, 'Use 4.'))
@@ -247,7 +247,7 @@ describe('insisting', () => {
     expect(chat.statuses('turn-9')).toEqual(['in_progress'])
   })
 
-  it('[DS6] leaves a turn that runs, in this plan or another, to itself', () => {
+  it('[DS5] leaves a turn that runs, in this plan or another, to itself', () => {
     const chat = inOurs()
     expect(dataOf(chat.run(insists()), 'turn_started')).toEqual([])
     expect(counts(chat)).toMatchObject({ disputed: 0, open: 1 })
@@ -262,12 +262,12 @@ describe('insisting', () => {
     ['a task that is not disputed', insists(2), 'not_disputed'],
     ['no task', insists(9), 'task_not_found'],
     ['a comment that is too long', insists(1, 'x'.repeat(8_001)), 'invalid_field'],
-  ] as const)('[DS6] on %s is refused', (_, command, code) => {
+  ] as const)('[DS5] on %s is refused', (_, command, code) => {
     expect(disputed().refusal(command)).toMatchObject({ code })
   })
 })
 
-it('[DS7] the receipt tells each dispute, by whom, why, and how it ended', () => {
+it('the receipt tells each dispute, by whom, why, and how it ended', () => {
   const chat = disputed()
   const steps = (): Receipt['steps'] | undefined => receiptOf(chat.state, chat.log, 'turn-2')?.steps
   expect(steps()?.[0]?.disputes).toEqual([{ reason: WHY, by: 'a host', at: START, ended: null }])

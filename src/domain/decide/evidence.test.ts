@@ -80,7 +80,7 @@ describe('a report of a tool call', () => {
     expect([refusal.code, 'field' in refusal.data ? refusal.data.field : undefined]).toEqual(['invalid_field', field])
   })
 
-  it('[PF18] is stored up to 1,000 times in a turn', () => {
+  it('is stored up to 1,000 times in a turn', () => {
     const chat = working('A')
     for (let count = 0; count < MAX_REPORTS; count += 1) chat.run(reports(chat))
     expect(chat.run(reports(chat, { ok: false }))).toEqual([])

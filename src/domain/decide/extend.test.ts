@@ -9,7 +9,7 @@ const extends_ = (ms?: number): CommandOf<'extend_review'> => ({ type: 'extend_r
 const DAY = 86_400_000
 
 describe('more time for a review', () => {
-  it('[RE31] it waits again as long as it had, from now, and its turn stays parked', () => {
+  it('[RE20] it waits again as long as it had, from now, and its turn stays parked', () => {
     const chat = underReview('A').wait(100_000)
     const events = chat.run(extends_())
     const expires_at = plusMs(START, 220_000)
@@ -23,14 +23,14 @@ describe('more time for a review', () => {
     expect(dataOf(chat.log, 'task_create_review_resolved')).toMatchObject([{ reason: 'review_timeout' }])
   })
 
-  it('[RE31] the latest deadline counts: an earlier one changes nothing', () => {
+  it('[RE20] the latest deadline counts: an earlier one changes nothing', () => {
     const chat = underReview('A')
     chat.run(extends_(DAY))
     expect([chat.run(extends_(1_000)), chat.run(extends_()), chat.run(extends_(DAY))]).toEqual([[], [], []])
     expect(chat.state.reviews.get('review-1')?.expires_at).toBe(plusMs(START, DAY))
   })
 
-  it('[RE31] at most 30 days from now', () => {
+  it('[RE20] at most 30 days from now', () => {
     const chat = underReview('A')
     for (const ms of [0, -1, 1.5, Number.NaN, 30 * DAY + 1]) {
       const refusal = chat.refusal(extends_(ms))
@@ -41,7 +41,7 @@ describe('more time for a review', () => {
     expect(chat.state.reviews.get('review-1')?.expires_at).toBe(plusMs(START, 31 * DAY))
   })
 
-  it('[RE31] is refused for a review that is decided, over, or has no deadline', () => {
+  it('[RE20] is refused for a review that is decided, over, or has no deadline', () => {
     const chat = underReview('A')
     const over = underReview('A').wait(120_000)
     expect(over.refusal(extends_()).code).toBe('review_expired')
@@ -53,7 +53,7 @@ describe('more time for a review', () => {
     expect(patient.refusal(extends_()).code).toBe('review_without_deadline')
   })
 
-  it('[RE13][RE31] a panel that leaves still closes it after the grace', () => {
+  it('[RE20] a panel that leaves still closes it after the grace', () => {
     const chat = underReview('A')
     chat.run({ type: 'show_panel', review_id: 'review-1', panel: 'p' })
     chat.run(extends_(DAY))

@@ -68,7 +68,7 @@ describe('the fence', () => {
     expect(chat.titles()).toEqual(['A', 'B2', 'C3'])
   })
 
-  it('[FE2] the refusal is an answer: once the agent has it, the same call is taken', () => {
+  it('[FE1] the refusal is an answer: once the agent has it, the same call is taken', () => {
     const chat = worked()
     chat.run(chat.sets('person', 2, { title: 'B2' }))
     const call = chat.sets('model', 2, { status: 'completed', outcome: 'x' })
@@ -78,13 +78,13 @@ describe('the fence', () => {
     expect(chat.task(2)).toMatchObject({ title: 'B2', status: 'completed' })
   })
 
-  it('[FE3] an edit by file fences like that of a person', () => {
+  it('[FE1] an edit by file fences like that of a person', () => {
     const chat = worked()
     chat.run(chat.sets('file', 2, { title: 'B2' }))
     expect(chat.refusal(chat.sets('model', 2, { details: 'd' })).code).toBe('edited_by_person')
   })
 
-  it('[FE3] changes by the rules do not fence', () => {
+  it('[FE1] changes by the rules do not fence', () => {
     const chat = worked()
     chat.run(chat.sets('person', 1, { status: 'completed' }))
     expect(chat.task(2).status).toBe('in_progress')
@@ -96,7 +96,7 @@ describe('the fence', () => {
     })
   })
 
-  it("[FE3] a person's or a file's own write is not fenced", () => {
+  it("[FE1] a person's or a file's own write is not fenced", () => {
     const chat = worked()
     chat.run(chat.sets('person', 2, { title: 'B2' }))
     chat.run(chat.sets('file', 2, { title: 'B3' }))

@@ -5,7 +5,7 @@ import { title } from '../title.ts'
 const names = (by: 'person' | 'model', title: string) => ({ type: 'set_title', by, title }) as const
 
 describe('a title', () => {
-  it("[HT47] a person's name is one line and replaces any other", () => {
+  it("a person's name is one line and replaces any other", () => {
     const chat = inRun()
     expect(title.of(chat.log)).toBe('Do it')
     chat.run(names('model', 'By the model'))
@@ -16,7 +16,7 @@ describe('a title', () => {
     expect([title.of(chat.log), chat.state.titled_by]).toEqual(['Q3', 'person'])
   })
 
-  it('[HT49] a model names what has no name, once', () => {
+  it('a model names what has no name, once', () => {
     const chat = inRun()
     expect(typesOf(chat.run(names('model', 'One')))).toEqual(['title_set'])
     expect(chat.run(names('model', 'Two'))).toEqual([])
@@ -31,7 +31,7 @@ describe('a title', () => {
     ['empty', ' \n '],
     ['too_long', 'x'.repeat(121)],
     ['malformed_unicode', '\ud800'],
-  ])('[HT47] one that is %s is refused', (rule, text) => {
+  ])('one that is %s is refused', (rule, text) => {
     expect(inRun().refusal(names('person', text))).toMatchObject({
       code: 'invalid_field',
       data: { field: 'title', rule },
@@ -40,7 +40,7 @@ describe('a title', () => {
 })
 
 describe('pins and the archive', () => {
-  it('[HT47] are set once, and taken back', () => {
+  it('are set once, and taken back', () => {
     const chat = inRun()
     expect(dataOf(chat.run({ type: 'set_pinned', pinned: true }), 'pin_set')).toEqual([{ pinned: true }])
     expect(chat.run({ type: 'set_pinned', pinned: true })).toEqual([])
@@ -51,7 +51,7 @@ describe('pins and the archive', () => {
     expect(chat.state).toMatchObject({ pinned: true, archived: false })
   })
 
-  it('[ST27] a turn that is started, or a plan that waits, brings a conversation back', () => {
+  it('a turn that is started, or a plan that waits, brings a conversation back', () => {
     const chat = inRun()
     chat.finish('turn-1')
     chat.run({ type: 'set_archived', archived: true })
@@ -67,7 +67,7 @@ describe('pins and the archive', () => {
   })
 })
 
-it('[ST27] naming, pinning, archiving and looking are no activity', () => {
+it('naming, pinning, archiving and looking are no activity', () => {
   const chat = inRun({ review: true, review_timeout_ms: null })
   chat.run(chat.adds('model', 'Look'))
   const { active_at } = chat.state

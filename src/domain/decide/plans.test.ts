@@ -26,7 +26,7 @@ describe('a plan', () => {
     expect(dataOf(chat.log, 'turn_started').at(-1)).toMatchObject({ continue_turn_id: 'turn-1', plan_id: 'turn-1' })
   })
 
-  it('[PL4] a turn of ours that continues none picks up no old tasks', () => {
+  it('[PL3] a turn of ours that continues none picks up no old tasks', () => {
     const chat = leftOver()
     chat.start('turn-2')
     expect(chat.titles('turn-2')).toEqual([])
@@ -55,7 +55,7 @@ describe('a plan', () => {
     expect(chat.statuses('turn-2')).toEqual(['blocked', 'pending', 'in_progress'])
   })
 
-  it('[CU2] a continued plan without a current task gets one with the start', () => {
+  it('[CU1] a continued plan without a current task gets one with the start', () => {
     const chat = leftOver()
     // No command leaves a plan like this; a log that another version wrote may.
     const current = { ...chat.task(2), status: 'pending' as const }
@@ -66,7 +66,7 @@ describe('a plan', () => {
     expect(chat.statuses('turn-2')).toEqual(['blocked', 'in_progress', 'pending'])
   })
 
-  it('[TU7] a turn ends with the counts of its whole plan, removals included', () => {
+  it('a turn ends with the counts of its whole plan, removals included', () => {
     const chat = leftOver()
     chat.start('turn-2', {}, 'turn-1')
     chat.run(chat.removes('person', 3))
@@ -99,7 +99,7 @@ describe('a turn from outside', () => {
     expect(chat.state.plans.has('turn-2')).toBe(false)
   })
 
-  it.each(['checklist', 'task_list'] as const)('[PL8] with %s a conversation has one plan', toolset => {
+  it.each(['checklist', 'task_list'] as const)('[PL7] with %s a conversation has one plan', toolset => {
     const chat = leftOver({ toolset })
     expect(typesOf(chat.run(opens('turn-2')))).toEqual(['turn_opened'])
     chat.run(chat.adds('model', 'D'))
@@ -192,7 +192,7 @@ describe('a turn from outside', () => {
     expect(planById(chat.state, 'turn-2').counts.open).toBe(3)
   })
 
-  it('[PL3][CU2] a turn that continues takes back what agents elsewhere took; what stays keeps a current task', () => {
+  it('[PL3][CU1] a turn that continues takes back what agents elsewhere took; what stays keeps a current task', () => {
     const chat = tookOver()
     const events = chat.start('turn-3', {}, 'turn-1')
     expect(typesOf(events)).toEqual(['turn_started', 'plan_joined', 'task_changed'])
@@ -224,7 +224,7 @@ describe('a turn from outside', () => {
     expect(authors(events)).toEqual([[4, 'system']])
   })
 
-  it('[PL7][CU2] a plan without a current task gets one with the opening', () => {
+  it('[PL7][CU1] a plan without a current task gets one with the opening', () => {
     const chat = leftOver()
     const current = { ...chat.task(2), status: 'pending' as const }
     chat.state = { ...chat.state, tasks: chat.state.tasks.with(current.id, current) }
@@ -273,21 +273,21 @@ describe('the reach of a model', () => {
 })
 
 describe("a person's new task", () => {
-  it('[PL6] joins the running turn', () => {
+  it('joins the running turn', () => {
     const chat = leftOver()
     chat.start('turn-2')
     chat.run(chat.adds('person', 'D'))
     expect(chat.task(4).conversation_turn_id).toBe('turn-2')
   })
 
-  it('[PL6] joins the latest turn when none runs', () => {
+  it('joins the latest turn when none runs', () => {
     const chat = leftOver()
     chat.run({ type: 'open_turn', turn_id: 'turn-2' })
     chat.run(chat.adds('person', 'D'))
     expect(chat.task(4).conversation_turn_id).toBe('turn-2')
   })
 
-  it('[PL6] is refused without a turn', () => {
+  it('is refused without a turn', () => {
     const chat = new Driver()
     expect(chat.refusal(chat.adds('person', 'A')).code).toBe('no_turn')
   })

@@ -10,7 +10,7 @@ const four = (): Driver => {
 }
 
 describe('a position between two neighbours', () => {
-  it('[TA16] is the middle; at an end it is the next whole number', () => {
+  it('is the middle; at an end it is the next whole number', () => {
     expect(positionBetween(2, 3)).toBe(2.5)
     expect(positionBetween(-1, 4)).toBe(1.5)
     expect(positionBetween(undefined, 1)).toBe(0)
@@ -20,14 +20,14 @@ describe('a position between two neighbours', () => {
     expect(positionBetween(undefined, undefined)).toBe(1)
   })
 
-  it('[TA16] does not exist where no number fits', () => {
+  it('does not exist where no number fits', () => {
     expect(positionBetween(1, 1)).toBeUndefined()
     expect(positionBetween(1, 1 + Number.EPSILON)).toBeUndefined()
   })
 })
 
 describe('a position', () => {
-  it('[TA15] of what is new is behind the last, also after the last was removed', () => {
+  it('of what is new is behind the last, also after the last was removed', () => {
     const chat = four()
     chat.run(chat.removes('person', 4))
     chat.run(chat.adds('model', 'E'))
@@ -37,21 +37,21 @@ describe('a position', () => {
     expect(chat.task(6).position).toBe(8)
   })
 
-  it('[TA16] that another holds puts the task where that one stands, upwards', () => {
+  it('that another holds puts the task where that one stands, upwards', () => {
     const chat = four()
     const events = chat.run(chat.sets('person', 4, { position: 2 }))
     expect(chat.titles()).toEqual(['A', 'D', 'B', 'C'])
     expect(dataOf(events, 'task_changed')).toMatchObject([{ task: { position: 1.5 }, from: { position: 4 } }])
   })
 
-  it('[TA16] and downwards', () => {
+  it('and downwards', () => {
     const chat = four()
     chat.run(chat.sets('person', 1, { position: 3 }))
     expect(chat.titles()).toEqual(['B', 'C', 'A', 'D'])
     expect(chat.task(1).position).toBe(3.5)
   })
 
-  it('[TA16] at either end', () => {
+  it('at either end', () => {
     const chat = four()
     chat.run(chat.sets('person', 3, { position: 1 }))
     chat.run(chat.sets('person', 2, { position: 4 }))
@@ -59,20 +59,20 @@ describe('a position', () => {
     expect([chat.task(3).position, chat.task(2).position]).toEqual([0, 5])
   })
 
-  it('[TA16] that no task holds is taken as it is', () => {
+  it('that no task holds is taken as it is', () => {
     const chat = four()
     chat.run(chat.sets('person', 4, { position: -2.25 }))
     expect(chat.titles()).toEqual(['D', 'A', 'B', 'C'])
     expect(chat.task(4).position).toBe(-2.25)
   })
 
-  it('[TA16] a new task may name one too', () => {
+  it('a new task may name one too', () => {
     const chat = four()
     chat.run(chat.adds('person', { title: 'E', position: 2 }))
     expect(chat.titles()).toEqual(['A', 'E', 'B', 'C', 'D'])
   })
 
-  it('[TA16] where no position is left between two tasks, the system renumbers the list', () => {
+  it('where no position is left between two tasks, the system renumbers the list', () => {
     const chat = four()
     let renumbered = 0
     for (let move = 0; move < 60; move += 1) {
@@ -88,7 +88,7 @@ describe('a position', () => {
     expect(renumbered).toBe(1)
   })
 
-  it('[TA17] also where an order finds no room', () => {
+  it('also where an order finds no room', () => {
     const chat = four()
     for (let batch = 0; batch < 60; batch += 1) {
       const before = chat.titles()
@@ -101,26 +101,26 @@ describe('a position', () => {
 })
 
 describe('an order', () => {
-  it('[TA17] is a 1-based place in the plan', () => {
+  it('is a 1-based place in the plan', () => {
     const chat = four()
     chat.run(chat.adds('model', { title: 'X', order: 2 }))
     expect(chat.titles()).toEqual(['A', 'X', 'B', 'C', 'D'])
   })
 
-  it('[TA17] is clamped', () => {
+  it('is clamped', () => {
     const chat = four()
     chat.run(chat.adds('model', { title: 'X', order: -3 }, { title: 'Y', order: 99 }))
     expect(chat.titles()).toEqual(['X', 'A', 'B', 'C', 'D', 'Y'])
   })
 
-  it('[TA17] ties go in input order, and what has none goes to the end', () => {
+  it('ties go in input order, and what has none goes to the end', () => {
     const chat = four()
     chat.run(chat.adds('model', { title: 'X', order: 2 }, 'Z', { title: 'Y', order: 2 }))
     expect(chat.titles()).toEqual(['A', 'X', 'Y', 'B', 'C', 'D', 'Z'])
     expect([5, 6, 7].map(number => chat.task(number).title)).toEqual(['X', 'Z', 'Y'])
   })
 
-  it('[TA17] counts the plan, not the conversation', () => {
+  it('counts the plan, not the conversation', () => {
     const chat = four()
     chat.finish('turn-1')
     chat.start('turn-2')
@@ -135,7 +135,7 @@ describe('an order', () => {
     expect(chat.statuses()).toEqual(['pending', 'in_progress', 'pending', 'pending', 'pending'])
   })
 
-  it('[TA16] several orders in one call each end up in their place', () => {
+  it('several orders in one call each end up in their place', () => {
     const items = [3, undefined, 1, 3].map((order, index) => ({ item: `n${index}`, order }))
     const list = ['a', 'b', 'c']
     for (const { item, before } of placements(list.slice(), items)) {

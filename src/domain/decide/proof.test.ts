@@ -160,7 +160,7 @@ describe('a claim', () => {
     plan.claims(1, 'call-again')
   })
 
-  it('[CM4] inconclusive is no pass and is not counted', () => {
+  it('[CR12] inconclusive is no pass and is not counted', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -170,7 +170,7 @@ describe('a claim', () => {
     expect(dataOf(plan.log, 'claim_settled')).toMatchObject([{ because: 'inconclusive' }])
   })
 
-  it('[CM5] cheapest first, and the first failure ends it', () => {
+  it('cheapest first, and the first failure ends it', () => {
     const plan = new Plan(approved('A', NPM, FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -210,7 +210,7 @@ describe('a claim', () => {
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r', hash: NPM.hash, outcome })).toEqual([])
   })
 
-  it('[CM8] a stop ends it and its run', () => {
+  it('[CM7] a stop ends it and its run', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -221,7 +221,7 @@ describe('a claim', () => {
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
   })
 
-  it('[CM9] a check that a person ticks is waited for, and runs nothing', () => {
+  it('a check that a person ticks is waited for, and runs nothing', () => {
     const plan = new Plan(approved('A', TICK))
     plan.claims(1)
     expect(nextRun(plan.state, 'turn-1')).toBeUndefined()
@@ -358,7 +358,7 @@ describe('what proves', () => {
     expect(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint: 'f3' })).toEqual([])
   })
 
-  it('[CM18] while a check runs again, its task keeps its standing, and says so', () => {
+  it('while a check runs again, its task keeps its standing, and says so', () => {
     const plan = new Plan(approved('A', NPM), approved('B'))
     plan.runs('failed')
     plan.claims(1)
@@ -403,7 +403,7 @@ describe('what proves', () => {
     expect(plan.standing(1)?.standing).toBe('proven')
   })
 
-  it('[CM13] an interrupted run is known, and its next start counts as another try', () => {
+  it('an interrupted run is known, and its next start counts as another try', () => {
     const plan = new Plan(approved('A', NPM))
     const start = (run_id: string) =>
       plan.run({ type: 'start_check', turn_id: 'turn-1', run_id, hash: NPM.hash, why: 'baseline' })
@@ -415,7 +415,7 @@ describe('what proves', () => {
     expect(plan.run({ type: 'end_check', turn_id: 'turn-1', run_id: 'r2', hash: NPM.hash, outcome })).toHaveLength(1)
   })
 
-  it('[CM14] a person stops a run: it is inconclusive', () => {
+  it('a person stops a run: it is inconclusive', () => {
     const plan = new Plan(approved('A', NPM))
     plan.run({ type: 'start_check', turn_id: 'turn-1', run_id: 'r1', hash: NPM.hash, why: 'baseline' })
     const events = plan.run({ type: 'stop_check', task: 1, check_id: NPM.id })
@@ -441,7 +441,7 @@ describe('what is not proven', () => {
   })
 
   it.each(['completed', 'cancelled'] as const)(
-    '[TC2] the last task of a plan, without checks, is claimed if %s: others have checks that must be fresh',
+    'the last task of a plan, without checks, is claimed if %s: others have checks that must be fresh',
     status => {
       const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
       plan.runs('failed')
@@ -454,7 +454,7 @@ describe('what is not proven', () => {
     },
   )
 
-  it('[TC2] without such checks it is taken at its word', () => {
+  it('without such checks it is taken at its word', () => {
     const plan = new Plan(approved('A', TICK), { title: 'B' })
     plan.run({ type: 'tick_check', task: 1, check_id: TICK.id })
     plan.claims(1)
@@ -463,7 +463,7 @@ describe('what is not proven', () => {
     expect(plan.task(2).status).toBe('completed')
   })
 
-  it('[TC3] every claim has both final passes: none before it can spend them', () => {
+  it('every claim has both final passes: none before it can spend them', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -487,7 +487,7 @@ describe('what is not proven', () => {
     ['a person removes', (plan: Plan) => plan.removes('person', 2)],
     ['a model deletes', (plan: Plan) => plan.removes('model', 2)],
     ['a model blocks', (plan: Plan) => plan.sets('model', 2, { status: 'blocked', outcome: 'No key.' })],
-  ])('[TC11] the checks of a plan run once more if %s its last open task without a claim', (_, edit) => {
+  ])('the checks of a plan run once more if %s its last open task without a claim', (_, edit) => {
     const plan = new Plan(approved('A', NPM), { title: 'B' })
     plan.runs('failed')
     plan.claims(1)
@@ -505,7 +505,7 @@ describe('what is not proven', () => {
     expect(plan.task(1).status).toBe('in_progress')
   })
 
-  it('[TC11] the checks of a plan that is over run once more if a model rewords a done task; another outcome is a claim', () => {
+  it('the checks of a plan that is over run once more if a model rewords a done task; another outcome is a claim', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -525,7 +525,7 @@ describe('what is not proven', () => {
     expect(plan.standing(1)).toBeUndefined()
   })
 
-  it('[TC11] nothing runs while a task is open, for a plan without checks, or after a claim that has seen to it', () => {
+  it('nothing runs while a task is open, for a plan without checks, or after a claim that has seen to it', () => {
     const plan = new Plan(approved('A', NPM), { title: 'B' }, { title: 'C' })
     plan.runs('failed')
     expect(dataOf(plan.run(plan.removes('person', 2)), 'check_requested')).toEqual([])
@@ -538,7 +538,7 @@ describe('what is not proven', () => {
     expect(typesOf(bare.run(bare.sets('person', 1, { status: 'completed' })))).toEqual(['task_changed'])
   })
 
-  it('[TC4] a task that a model rewords after its check turned', () => {
+  it('a task that a model rewords after its check turned', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -550,7 +550,7 @@ describe('what is not proven', () => {
     expect(plan.standing(1)).toMatchObject({ standing: 'reported' })
   })
 
-  it('[TC4] but one that a person rewords is', () => {
+  it('but one that a person rewords is', () => {
     const plan = new Plan(approved('A', NPM))
     plan.runs('failed')
     plan.claims(1)
@@ -577,7 +577,7 @@ describe('the end of a plan', () => {
   const final = (plan: Plan, fingerprint: string) =>
     dataOf(plan.run({ type: 'request_final', turn_id: 'turn-1', fingerprint }), 'check_requested')
 
-  it('[TC15] is that of the claim that leaves nothing open when it is settled, not when it was made', () => {
+  it('is that of the claim that leaves nothing open when it is settled, not when it was made', () => {
     const plan = racing()
     // Right before the claim on B is settled: C is not the last one, because B is open.
     plan.run(plan.settles(3))
@@ -589,14 +589,14 @@ describe('the end of a plan', () => {
     expect([1, 2, 3].map(number => plan.task(number).status)).toEqual(['in_progress', 'completed', 'completed'])
   })
 
-  it('[TC15] is not that of a claim which another task is open beside', () => {
+  it('is not that of a claim which another task is open beside', () => {
     const plan = racing()
     plan.resumes(2, 'call-2')
     expect(plan.task(2).status).toBe('completed')
     expect(plan.asked(plan.settles(3))).toHaveLength(1)
   })
 
-  it('[TC15] needs its runs although an earlier end had them, also without a fingerprint', () => {
+  it('needs its runs although an earlier end had them, also without a fingerprint', () => {
     const none = { fingerprint: undefined }
     const plan = new Plan(approved('A', NPM), { title: 'B' })
     plan.runs('failed', none)
@@ -627,7 +627,7 @@ describe('the end of a plan', () => {
     expect(plan.standing(1)?.reasons.join()).not.toContain('being checked')
   })
 
-  it('[TC11] after five red claims that block the last open task, too', () => {
+  it('after five red claims that block the last open task, too', () => {
     const plan = new Plan(approved('A', NPM), approved('B', FILE))
     plan.runs('failed')
     plan.runs('failed')
@@ -670,7 +670,7 @@ describe('the end of a plan', () => {
 })
 
 describe('a task that the end of its plan opened again', () => {
-  it('[TC16] is named with the reason to the one whose claim it was', () => {
+  it('[TC12] is named with the reason to the one whose claim it was', () => {
     const plan = new Plan(approved('A', NPM), { title: 'B' })
     plan.runs('failed')
     plan.claims(1, 'call-1')
@@ -738,7 +738,7 @@ describe('a plan that goes on in another turn', () => {
     expect(dataOf(plan.finish('turn-2'), 'turn_finished')).toMatchObject([{ remaining: 1 }])
   })
 
-  it('[TC14] in another folder: what was proven is out of date, and says so; back in its own it runs again', () => {
+  it('in another folder: what was proven is out of date, and says so; back in its own it runs again', () => {
     const plan = half()
     const opensIn = (turn_id: string, workspace: Workspace) =>
       plan.run({ type: 'open_turn', turn_id, toolset: 'runsheet', host: {}, workspace })
@@ -756,7 +756,7 @@ describe('a plan that goes on in another turn', () => {
     expect(plan.run({ type: 'request_final', turn_id: 'turn-3', fingerprint: 'f1' })).toEqual([])
   })
 
-  it('[TC14] turns of other plans in other folders change nothing', () => {
+  it('turns of other plans in other folders change nothing', () => {
     const plan = half()
     const place = { ...WORKSPACE, path: '/elsewhere' }
     plan.run({ type: 'open_turn', turn_id: 'turn-2', toolset: 'runsheet', host: {}, workspace: place, plans: true })
@@ -792,7 +792,7 @@ describe('a task that a model creates as done', () => {
     return { type: 'start_turn', turn_id: 'turn-1', ...message, policy, workspace: WORKSPACE }
   }
 
-  it.each([false, true])('[AS4] is pending if its checks may run, with a judge of ours: %s', assessor => {
+  it.each([false, true])('is pending if its checks may run, with a judge of ours: %s', assessor => {
     const chat = new Driver()
     const policy = { review: false, assessor, gate: false }
     if (assessor) chat.run(startsHere(policy))
@@ -805,7 +805,7 @@ describe('a task that a model creates as done', () => {
   it.each([
     ['nobody allows its checks', { allowed: undefined }, WORKSPACE],
     ['there is no workspace', {}, undefined],
-  ])('[AS4] is done at its word if %s', (_, more, workspace) => {
+  ])('is done at its word if %s', (_, more, workspace) => {
     const chat = new Driver()
     const host = { review: false, assessor: false }
     chat.run({ type: 'open_turn', turn_id: 'turn-1', toolset: 'task_manager', host, workspace })
@@ -813,7 +813,7 @@ describe('a task that a model creates as done', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[AS14] an ok grants nothing before the checks', () => {
+  it('[AS1] an ok grants nothing before the checks', () => {
     const chat = new Driver()
     chat.run(startsHere({ review: false, assessor: true, gate: false }))
     chat.run(chat.adds('model', WITH_CHECK))
@@ -892,7 +892,7 @@ describe('a check of the whole plan', () => {
     return again(chat)
   }
 
-  it('[TC13] that fails refuses the claim that leaves nothing open, and does not count against its task', () => {
+  it('[TC12] that fails refuses the claim that leaves nothing open, and does not count against its task', () => {
     const chat = ending()
     const refusal = ran(chat, { result: 'failed', exit: 2, tail: 'no semicolons', duration_ms: 1, fingerprint: 'f1' })
     expect(refusal).toMatchObject({ code: 'plan_check_failed', data: { exit: 2, tail: 'no semicolons' } })
@@ -900,13 +900,13 @@ describe('a check of the whole plan', () => {
     expect([chat.task(1).status, chat.state.proof.get(chat.task(1).id)?.reds ?? 0]).toEqual(['in_progress', 0])
   })
 
-  it('[TC13] that passed refuses nothing', () => {
+  it('[TC12] that passed refuses nothing', () => {
     const chat = ending()
     ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1' })
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[TC13] that could not be run, however often, refuses it with the reason and the way out', () => {
+  it('[TC12] that could not be run, however often, refuses it with the reason and the way out', () => {
     const chat = ending()
     const gone = { result: 'inconclusive', duration_ms: 1, reason: 'The program npm was not found.' } as const
     expect(ran(chat, gone)).toEqual(RUNS)
@@ -922,7 +922,7 @@ describe('a check of the whole plan', () => {
     expect(dataOf(chat.finish('turn-1'), 'turn_finished')).toMatchObject([{ status: 'incomplete' }])
   })
 
-  it('[TC13] that passed after changes outside the scopes refuses it until a person accepts them', () => {
+  it('[TC12] that passed after changes outside the scopes refuses it until a person accepts them', () => {
     const chat = ending()
     const changes = [{ path: 'lint.sh', is: 'protected', hash: 'g1' }] as const
     const refusal = ran(chat, { result: 'passed', duration_ms: 1, fingerprint: 'f1', changes })
@@ -937,7 +937,7 @@ describe('a check of the whole plan', () => {
     expect(chat.task(1).status).toBe('completed')
   })
 
-  it('[TC13] is none of a turn without a plan', () => {
+  it('[TC12] is none of a turn without a plan', () => {
     const chat = ending()
     ran(chat, { result: 'failed', exit: 2, duration_ms: 1 })
     chat.run({ type: 'stop_turn', turn_id: 'turn-1' })

@@ -131,7 +131,7 @@ describe('a plan that was sent back', () => {
     return chat
   }
 
-  it('[RE26][RE27] can be reopened once its turn ended without another plan, and goes on in a new one', () => {
+  it('[RE26] can be reopened once its turn ended without another plan, and goes on in a new one', () => {
     const chat = sentBack()
     expect(chat.refusal(reopens()).code).toBe('turn_running')
     chat.finish('turn-1')
@@ -183,7 +183,7 @@ describe('a review that cannot be reopened', () => {
 })
 
 describe('a reopened plan of an own turn that is over', () => {
-  it('[RE27] is confirmed: its tasks are written and a new turn goes on with them, in one commit', () => {
+  it('is confirmed: its tasks are written and a new turn goes on with them, in one commit', () => {
     const chat = expired()
     chat.run(reopens())
     const tasks = [{ draft_index: 0, title: 'A2' }, { draft_index: 1 }]
@@ -208,7 +208,7 @@ describe('a reopened plan of an own turn that is over', () => {
     expect(chat.state.unheard_reviews).toEqual(['review-1'])
   })
 
-  it('[RE27] is sent back: a new turn is told what to change, with the edited rows in their order', () => {
+  it('is sent back: a new turn is told what to change, with the edited rows in their order', () => {
     const chat = expired()
     chat.run(reopens())
     const tasks = [{ title: 'First' }, { draft_index: 1 }]
@@ -221,14 +221,14 @@ describe('a reopened plan of an own turn that is over', () => {
     expect(chat.titles()).toEqual([])
   })
 
-  it('[RE27] is cancelled: no turn is started', () => {
+  it('is cancelled: no turn is started', () => {
     const chat = expired()
     chat.run(reopens())
     expect(typesOf(chat.run(decides(chat, { action: 'cancel' })))).toEqual(['task_create_review_resolved'])
     expect(chat.state.running_turn).toBeNull()
   })
 
-  it('[RE27] waits while another turn runs: nothing is written, and the review stays pending', () => {
+  it('waits while another turn runs: nothing is written, and the review stays pending', () => {
     const chat = expired()
     chat.run(reopens())
     chat.run(starts('turn-2'))
@@ -243,7 +243,7 @@ describe('a reopened plan of an own turn that is over', () => {
 })
 
 describe('a reopened plan of an agent elsewhere', () => {
-  it('[RE27] is confirmed in the turn that asked; no turn is started', () => {
+  it('is confirmed in the turn that asked; no turn is started', () => {
     const chat = elsewhere(EXPIRE)
     chat.run(reopens())
     chat.run(decides(chat, { action: 'confirm', tasks: [{ draft_index: 0 }, { draft_index: 1 }] }))
@@ -252,7 +252,7 @@ describe('a reopened plan of an agent elsewhere', () => {
     expect(chat.state.unheard_reviews).toEqual(['review-1', 'review-2'])
   })
 
-  it('[RE28] an answer that carries its outcome counts as heard', () => {
+  it('an answer that carries its outcome counts as heard', () => {
     const chat = elsewhere(EXPIRE)
     chat.run(reopens())
     chat.run(decides(chat, { action: 'cancel' }))
@@ -268,7 +268,7 @@ describe('the review to wait for', () => {
     review: { ...BY_PLAN, review_id, tool_call_id },
   })
 
-  it('[RE28] is the one that reopens it, and the one that reopens that', () => {
+  it('is the one that reopens it, and the one that reopens that', () => {
     const chat = elsewhere(EXPIRE)
     expect(successorOf(chat.state, 'review-1')).toBe('review-1')
     chat.run(reopens())
@@ -278,7 +278,7 @@ describe('the review to wait for', () => {
     expect(successorOf(chat.state, 'nowhere')).toBe('nowhere')
   })
 
-  it('[RE28] is the one that revises it, once the agent has heard that it was sent back', () => {
+  it('is the one that revises it, once the agent has heard that it was sent back', () => {
     const chat = outside('runsheet', { review: true })
     chat.run(plan(chat, 'review-1', 'call-1'))
     chat.run(decides(chat, { action: 'revise', comment: 'Shorter' }, 'review-1'))
@@ -291,7 +291,7 @@ describe('the review to wait for', () => {
   })
 })
 
-it('[RE27] only a turn that is driven here has a model', () => {
+it('only a turn that is driven here has a model', () => {
   const chat = inRun()
   expect(chat.state.turns.get('turn-1')?.model).toBe(SOME_MODEL)
   expect(outside().state.turns.get('turn-1')?.model).toBeUndefined()

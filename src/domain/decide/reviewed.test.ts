@@ -23,7 +23,7 @@ describe('with review on', () => {
     expect([refusal.code, refusal.data]).toMatchObject(['reviewed_tasks_are_fixed', { row: 0 }])
   })
 
-  it('[TS13] the same values are no rewording', () => {
+  it('the same values are no rewording', () => {
     const chat = reviewed()
     const same = { title: ' A', details: '', criteria: '', priority: 'medium', tags: [], position: 1 } as const
     chat.run(chat.sets('model', 1, { ...same, status: 'blocked', outcome: 'no key' }))
@@ -50,7 +50,7 @@ describe('with review on', () => {
   })
 
   it.each(['manage_todos', 'checklist', 'task_manager', 'turn_todos', 'task_list', 'runsheet'] as const)(
-    '[PO8] what a model creates with %s becomes a review',
+    '[PO9] what a model creates with %s becomes a review',
     toolset => {
       const chat = outside(toolset, { review: true })
       expect(typesOf(chat.run(chat.adds('model', 'A')))).toEqual(['task_create_review_required'])
@@ -58,7 +58,7 @@ describe('with review on', () => {
     },
   )
 
-  it('[PO8] without a place to ask, creating is refused', () => {
+  it('[PO9] without a place to ask, creating is refused', () => {
     const chat = reviewed()
     const { review: _, ...command } = chat.edits('model', { create: [{ id: chat.id(), title: 'C' }] })
     expect(chat.refusal(command).code).toBe('persons_only')

@@ -73,14 +73,14 @@ describe('a review', () => {
     expect(typesOf(chat.log)).not.toContain('task_created')
   })
 
-  it('[BA4] is refused where its open tasks would be too many', () => {
+  it('is refused where its open tasks would be too many', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('file', ...Array.from({ length: 999 }, (_, index) => `Task ${index}`)))
     expect(chat.refusal(chat.adds('model', 'A', 'B')).code).toBe('too_many_open')
     chat.run(chat.adds('model', 'A', { title: 'B', status: 'completed' }))
   })
 
-  it('[BA4] a confirm that would be too many by then is refused, and the review stays pending', () => {
+  it('a confirm that would be too many by then is refused, and the review stays pending', () => {
     const chat = underReview('A')
     chat.run(chat.adds('file', ...Array.from({ length: 1_000 }, (_, index) => `Task ${index}`)))
     expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('too_many_open')
@@ -117,7 +117,7 @@ describe('a confirm', () => {
     expect(events.map(event => event.turn_id)).toEqual(['turn-1', 'turn-1', 'turn-1'])
   })
 
-  it('[RE4] that is refused names row and field, writes nothing, and leaves the review pending', () => {
+  it('that is refused names row and field, writes nothing, and leaves the review pending', () => {
     const chat = underReview('A', 'B')
     const before = plain(chat.state)
     const refusal = chat.refusal(chat.confirms([{ draft_index: 0 }, { draft_index: 1, title: 'x'.repeat(401) }]))
@@ -136,13 +136,13 @@ describe('a confirm', () => {
     expect(status(chat)).toBe('confirmed')
   })
 
-  it('[RE7] rows with a draft_index are made by the tool, the others by the user', () => {
+  it('rows with a draft_index are made by the tool, the others by the user', () => {
     const chat = underReview('A')
     chat.run(chat.confirms([{ draft_index: 0, title: 'A2' }, { title: 'New' }]))
     expect([chat.task(1).created_by, chat.task(2).created_by]).toEqual(['tool', 'user'])
   })
 
-  it('[RE8] rows that are done or blocked need no outcome, and are judged by the person', () => {
+  it('rows that are done or blocked need no outcome, and are judged by the person', () => {
     const chat = underReview({ title: 'A', status: 'completed' }, 'B')
     chat.run(
       chat.confirms([{ draft_index: 0 }, { draft_index: 1, status: 'blocked' }, { title: 'C', status: 'doing' }]),
@@ -155,7 +155,7 @@ describe('a confirm', () => {
     expect(chat.task(1)).not.toHaveProperty('outcome')
   })
 
-  it('[RE8] also under an assessor', () => {
+  it('also under an assessor', () => {
     const chat = inRun({ review: true, assessor: true })
     chat.run(chat.adds('model', 'A'))
     chat.run(chat.confirms([{ draft_index: 0, status: 'done' }]))
@@ -187,7 +187,7 @@ describe('a confirm', () => {
     })
   })
 
-  it('[CU3] with a doing row returns the current task to pending, by the system', () => {
+  it('[CU1] with a doing row returns the current task to pending, by the system', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('person', 'Now'))
     chat.run(chat.adds('model', 'A'))
@@ -199,7 +199,7 @@ describe('a confirm', () => {
     ])
   })
 
-  it('[RE18] an order that was asked for holds unless the person reordered the rows', () => {
+  it('an order that was asked for holds unless the person reordered the rows', () => {
     const planned = (): Driver => {
       const chat = inRun({ review: true })
       chat.run(chat.adds('person', 'Now'))
@@ -214,7 +214,7 @@ describe('a confirm', () => {
     expect(reordered.titles()).toEqual(['Now', 'B', 'A'])
   })
 
-  it('[RE19] a parent that is gone by then is left out', () => {
+  it('a parent that is gone by then is left out', () => {
     const chat = inRun({ review: true })
     chat.run(chat.adds('person', 'P', 'Q'))
     chat.run(chat.adds('model', { title: 'A', parent_id: idOf(1) }, { title: 'B', parent_id: idOf(2) }))
@@ -242,7 +242,7 @@ describe('a confirm', () => {
     expect(refusal.code).toBe('invalid_id')
   })
 
-  it('[RE17] keeps the comment and the channel of the decision', () => {
+  it('keeps the comment and the channel of the decision', () => {
     const chat = underReview('A')
     chat.run(
       chat.confirms([{ draft_index: 0 }], {
@@ -256,7 +256,7 @@ describe('a confirm', () => {
 })
 
 describe('a cancel', () => {
-  it('[RE16] without a reason is user_cancelled', () => {
+  it('without a reason is user_cancelled', () => {
     const chat = underReview('A')
     chat.run(cancels())
     expect(resolution(chat)).toStrictEqual({
@@ -270,20 +270,20 @@ describe('a cancel', () => {
     expect(chat.state.pending_reviews).toEqual([])
   })
 
-  it('[RE17] keeps reason and comment', () => {
+  it('keeps reason and comment', () => {
     const chat = underReview('A')
     chat.run(cancels({ reason: 'panel_closed', comment: 'Not\tnow' }))
     expect(resolution(chat)).toMatchObject({ reason: 'panel_closed', comment: 'Not\tnow' })
   })
 
-  it('[RE10][RE11] by a person is cancelled whatever the reason: only the clock lets a review expire', () => {
+  it('[RE10] by a person is cancelled whatever the reason: only the clock lets a review expire', () => {
     const chat = underReview('A')
     chat.run(cancels({ reason: 'review_timeout' }))
     expect([...chat.state.reviews.values()].map(({ status }) => status)).toEqual(['cancelled'])
     expect(chat.refusal(cancels({})).code).toBe('review_already_decided')
   })
 
-  it('[RE33] keeps how long it was held back, up to a minute', () => {
+  it('keeps how long it was held back, up to a minute', () => {
     const held = (held_ms: number): Command => ({ ...cancels(), decision: { action: 'cancel', held_ms } })
     const chat = underReview('A')
     for (const ms of [-1, 0.5, 60_001, Number.NaN]) {
@@ -293,7 +293,7 @@ describe('a cancel', () => {
     expect(resolution(chat)).toMatchObject({ reason: 'user_cancelled', held_ms: 10_000 })
   })
 
-  it('[RE17] with words that are too long or broken is refused, and the review waits on', () => {
+  it('with words that are too long or broken is refused, and the review waits on', () => {
     const chat = underReview('A')
     expect(chat.refusal(cancels({ reason: ' ' })).data).toMatchObject({ field: 'reason' })
     expect(chat.refusal(cancels({ comment: 'x'.repeat(8_001) })).data).toMatchObject({ field: 'comment' })
@@ -350,7 +350,7 @@ describe('a plan that is sent back', () => {
     expect(status(chat)).toBe('pending')
   })
 
-  it('[RE23] is named by the next review of its turn, and by that one only', () => {
+  it('[RE22] is named by the next review of its turn, and by that one only', () => {
     const chat = underReview('A')
     chat.run(revises())
     for (const review_id of ['review-2', 'review-3']) {
@@ -362,7 +362,7 @@ describe('a plan that is sent back', () => {
     expect(reviews.map(review => review?.successor)).toEqual(['review-2', undefined, undefined])
   })
 
-  it('[RE23] is not named by a review of another turn', () => {
+  it('[RE22] is not named by a review of another turn', () => {
     const chat = underReview('A')
     chat.run(revises())
     chat.finish('turn-1')
@@ -412,7 +412,7 @@ describe('many plans in one turn', () => {
     expect(list.state.pending_reviews).toEqual(['review-1', 'review-2'])
   })
 
-  it('[RE25] a model may propose 20, and is then told to go on', () => {
+  it('a model may propose 20, and is then told to go on', () => {
     const chat = inRun({ review: true })
     for (let n = 1; n <= 20; n += 1) {
       chat.run(propose(chat, `review-${n}`))
@@ -426,7 +426,7 @@ describe('many plans in one turn', () => {
     chat.run(propose(chat, 'review-21'))
   })
 
-  it('[RE25] those that a person reopened do not count', () => {
+  it('those that a person reopened do not count', () => {
     const chat = outside('runsheet', { review: true, review_timeout_ms: 1 })
     for (let n = 1; n <= 19; n += 1) chat.wait(1).run(propose(chat, `review-${n}`))
     chat.wait(1).run({ type: 'reopen_review', review_id: 'review-19', new_review_id: 'again' })
@@ -457,7 +457,7 @@ describe('a review without a deadline', () => {
     expect(status(chat)).toBe('pending')
   })
 
-  it('[RE13][RE20] is closed with its last panel where the policy has a grace', () => {
+  it('[RE20] is closed with its last panel where the policy has a grace', () => {
     const chat = inRun({ review: true, panel_grace_ms: 15_000 })
     chat.run(chat.adds('model', 'A'))
     chat.run(show('p'))
@@ -466,7 +466,7 @@ describe('a review without a deadline', () => {
     expect(resolution(chat)?.reason).toBe('panel_closed')
   })
 
-  it('[RE11][RE20] may have a deadline without a grace', () => {
+  it('[RE20] may have a deadline without a grace', () => {
     const chat = inRun({ review: true, review_timeout_ms: 15_000 })
     chat.run(chat.adds('model', 'A'))
     chat.run(show('p'))
@@ -506,13 +506,13 @@ describe('one decision wins', () => {
 })
 
 describe('the deadline', () => {
-  it('[RE11] a millisecond before it a confirm still counts', () => {
+  it('a millisecond before it a confirm still counts', () => {
     const chat = underReview('A')
     chat.wait(119_999).run(chat.confirms([{ draft_index: 0 }]))
     expect(chat.titles()).toEqual(['A'])
   })
 
-  it('[RE11] at the deadline it is cancelled with review_timeout, by the system', () => {
+  it('at the deadline it is cancelled with review_timeout, by the system', () => {
     const chat = underReview('A')
     expect(chat.wait(119_999).run(EXPIRE)).toEqual([])
     chat.wait(1).run(EXPIRE)
@@ -527,12 +527,12 @@ describe('the deadline', () => {
     expect(chat.run(EXPIRE)).toEqual([])
   })
 
-  it('[RE12] no panel opens on a review that is overdue', () => {
+  it('[RE10] no panel opens on a review that is overdue', () => {
     const chat = underReview('A')
     expect(chat.wait(120_000).refusal(show('p')).code).toBe('review_expired')
   })
 
-  it('[RE11] what was decided in time does not expire', () => {
+  it('what was decided in time does not expire', () => {
     const chat = underReview('A')
     chat.run(cancels())
     expect(chat.wait(200_000).run(EXPIRE)).toEqual([])
@@ -541,7 +541,7 @@ describe('the deadline', () => {
 })
 
 describe('panels', () => {
-  it('[RE14] that come and go are events', () => {
+  it('that come and go are events', () => {
     const chat = underReview('A')
     expect(chat.run(show('p'))).toMatchObject([
       { type: 'review_panel_opened', turn_id: 'turn-1', data: { review_id: 'review-1', panel: 'p' } },
@@ -553,7 +553,7 @@ describe('panels', () => {
     expect(chat.run(leave('p'))).toEqual([])
   })
 
-  it('[RE13] when the last one left and none came back within the grace, it is cancelled with panel_closed', () => {
+  it('when the last one left and none came back within the grace, it is cancelled with panel_closed', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(leave('p'))
@@ -565,7 +565,7 @@ describe('panels', () => {
     expect(status(chat)).toBe('cancelled')
   })
 
-  it('[RE13] a panel that comes back within the grace keeps it open', () => {
+  it('a panel that comes back within the grace keeps it open', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(leave('p'))
@@ -574,7 +574,7 @@ describe('panels', () => {
     expect(status(chat)).toBe('pending')
   })
 
-  it('[RE13] as long as another one shows it, nothing closes', () => {
+  it('as long as another one shows it, nothing closes', () => {
     const chat = underReview('A')
     chat.run(show('p'))
     chat.run(show('q'))
@@ -584,13 +584,13 @@ describe('panels', () => {
     expect(chat.wait(15_000).run(EXPIRE)).toHaveLength(1)
   })
 
-  it('[RE13] a review that no panel ever showed waits for its deadline', () => {
+  it('a review that no panel ever showed waits for its deadline', () => {
     const chat = underReview('A')
     expect(chat.run(leave('p'))).toEqual([])
     expect(chat.wait(60_000).run(EXPIRE)).toEqual([])
   })
 
-  it('[RE13] the grace is that of the policy', () => {
+  it('the grace is that of the policy', () => {
     const chat = inRun({ review: true, panel_grace_ms: 0 })
     chat.run(chat.adds('model', 'A'))
     chat.run(show('p'))
@@ -598,7 +598,7 @@ describe('panels', () => {
     expect(chat.run(EXPIRE)).toHaveLength(1)
   })
 
-  it('[RE14] a name is a short line, the same when it comes and when it goes', () => {
+  it('a name is a short line, the same when it comes and when it goes', () => {
     const chat = underReview('A')
     expect(chat.refusal(show(' ')).data).toMatchObject({ field: 'panel' })
     expect(chat.refusal(show('x'.repeat(201))).data).toMatchObject({ field: 'panel' })
@@ -617,7 +617,7 @@ describe('panels', () => {
 })
 
 describe('the end of its turn', () => {
-  it('[RE15] stopping cancels the review that waits in it with turn_stopped', () => {
+  it('stopping cancels the review that waits in it with turn_stopped', () => {
     const chat = underReview('A')
     const events = chat.run({ type: 'stop_turn', turn_id: 'turn-1' })
     expect(typesOf(events)).toEqual(['turn_stop_requested', 'task_create_review_resolved'])
@@ -631,7 +631,7 @@ describe('the end of its turn', () => {
     expect(chat.refusal(chat.confirms([{ draft_index: 0 }])).code).toBe('review_already_decided')
   })
 
-  it('[RE15] so does finishing', () => {
+  it('so does finishing', () => {
     const chat = underReview('A')
     expect(typesOf(chat.finish('turn-1', 'error'))).toEqual([
       'task_create_review_resolved',
@@ -641,7 +641,7 @@ describe('the end of its turn', () => {
     expect(resolution(chat)?.reason).toBe('turn_stopped')
   })
 
-  it('[RE15] a review of another turn waits on', () => {
+  it('a review of another turn waits on', () => {
     const chat = outside('runsheet', { review: true })
     chat.run(chat.adds('model', 'A'))
     chat.start('turn-2')
@@ -652,7 +652,7 @@ describe('the end of its turn', () => {
     expect(chat.task(1).conversation_turn_id).toBe('turn-1')
   })
 
-  it('[RE12] a review that was overdue by then has expired, as every reader was told', () => {
+  it('[RE10] a review that was overdue by then has expired, as every reader was told', () => {
     const stopped = underReview('A')
     stopped.wait(120_000).run({ type: 'stop_turn', turn_id: 'turn-1' })
     expect(resolution(stopped)?.reason).toBe('review_timeout')

@@ -11,7 +11,7 @@ const resolved = (chat: Driver) => dataOf(chat.log, 'task_create_review_resolved
 const ABOUT_B: readonly RowComment[] = [{ draft_index: 1, title: 'B', comment: 'Too vague' }]
 
 describe('comments on rows', () => {
-  it('[RE30] are kept with a confirm, together with its edits, also for a row that is not confirmed', () => {
+  it('[RE22] are kept with a confirm, together with its edits, also for a row that is not confirmed', () => {
     const chat = underReview('A', 'B', 'C')
     const row_comments = [
       { draft_index: 2, comment: ' Not now\r\n' },
@@ -30,7 +30,7 @@ describe('comments on rows', () => {
     })
   })
 
-  it('[RE30] are kept with a cancel', () => {
+  it('[RE22] are kept with a cancel', () => {
     const chat = underReview('A', 'B')
     chat.run(decides({ action: 'cancel', row_comments: [{ draft_index: 1, comment: 'Too vague' }] }))
     expect(resolved(chat)).toStrictEqual({
@@ -43,7 +43,7 @@ describe('comments on rows', () => {
     })
   })
 
-  it('[RE22][RE30] are enough to send a plan back; blank ones are none', () => {
+  it('[RE22] are enough to send a plan back; blank ones are none', () => {
     const chat = underReview('A', 'B')
     const blank = { draft_index: 0, comment: ' \u200b ' }
     expect(chat.refusal(decides({ action: 'revise', row_comments: [blank] })).data).toMatchObject({
@@ -79,7 +79,7 @@ describe('comments on rows', () => {
       { field: 'row_comments[0].comment', rule: 'too_long', limit: 8_000 },
     ],
     [[{ draft_index: 1, comment: '\ud800' }], { field: 'row_comments[0].comment', rule: 'malformed_unicode' }],
-  ])('[RE30] %j is refused with its place, and the review stays pending', (row_comments, data) => {
+  ])('[RE22] %j is refused with its place, and the review stays pending', (row_comments, data) => {
     const chat = underReview('A', 'B')
     const before = plain(chat.state)
     for (const action of ['confirm', 'revise', 'cancel'] as const) {
@@ -90,7 +90,7 @@ describe('comments on rows', () => {
     expect(plain(chat.state)).toStrictEqual(before)
   })
 
-  it('[RE27][RE30] on a reopened plan are in the message of the turn that goes on', () => {
+  it('[RE22] on a reopened plan are in the message of the turn that goes on', () => {
     const chat = inRun({ review: true, review_timeout_ms: 1_000 })
     chat.run(chat.adds('model', 'A', 'B'))
     chat.wait(2_000).run({ type: 'expire_review', review_id: 'review-1' })

@@ -31,13 +31,13 @@ describe('a status', () => {
     )
   })
 
-  it.each(STATUSES)('[TA2] %s again is a success without an event', status => {
+  it.each(STATUSES)('[TA1] %s again is a success without an event', status => {
     const chat = withTask(status)
     expect(chat.run(chat.sets('person', 2, { status }))).toEqual([])
     expect(chat.run(chat.sets('model', 2, { status }, { basis: 99 }))).toEqual([])
   })
 
-  it('[TA2] completed again by a person puts it on their word', () => {
+  it('[TA1] completed again by a person puts it on their word', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', status: 'completed', outcome: 'x' }))
     expect(chat.run(chat.sets('person', 1, { status: 'completed' })).map(({ type }) => type)).toEqual(['task_changed'])
@@ -45,7 +45,7 @@ describe('a status', () => {
     expect(chat.run(chat.sets('person', 1, { status: 'completed' }))).toEqual([])
   })
 
-  it('[TA2] the same words again are no event either, and no new version', () => {
+  it('[TA1] the same words again are no event either, and no new version', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', tags: ['x', 'y'], details: 'd' }))
     expect(
@@ -112,7 +112,7 @@ describe('a status', () => {
     expect(chat.statuses()).toEqual(['blocked', 'completed'])
   })
 
-  it('[TA12] started_at is when it was last taken up', () => {
+  it('started_at is when it was last taken up', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.wait(1_000).run(chat.sets('model', 2, { status: 'in_progress' }))
@@ -121,14 +121,14 @@ describe('a status', () => {
     expect([chat.task(1).started_at, chat.task(2).started_at]).toEqual(['2026-11-02T09:00:02.000Z', LATER])
   })
 
-  it.each(['completed', 'cancelled'] as const)('[TA12] completed_at is when it was %s', status => {
+  it.each(['completed', 'cancelled'] as const)('completed_at is when it was %s', status => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     chat.wait(1_000).run(chat.sets('model', 1, { status, outcome: 'x' }))
     expect(chat.task(1).completed_at).toBe(LATER)
   })
 
-  it('[TA13] reopening clears completed_at, outcome and judged_by, and the log keeps them', () => {
+  it('[TA14] reopening clears completed_at, outcome and judged_by, and the log keeps them', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'Other', 'A'))
     chat.run(chat.sets('person', 2, { status: 'completed', outcome: 'fine' }))
@@ -144,14 +144,14 @@ describe('a status', () => {
     })
   })
 
-  it('[TA13] a blocked task that is started again has no outcome left either', () => {
+  it('[TA14] a blocked task that is started again has no outcome left either', () => {
     const chat = inRun()
     chat.run(chat.adds('model', { title: 'A', status: 'blocked', outcome: 'no key' }))
     chat.run(chat.sets('model', 1, { status: 'in_progress' }))
     expect(chat.task(1)).not.toHaveProperty('outcome')
   })
 
-  it('[TA13] a blocked task that is then settled does not keep why it was blocked, unless the call says something', () => {
+  it('[TA14] a blocked task that is then settled does not keep why it was blocked, unless the call says something', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     for (const task of [1, 2]) chat.run(chat.sets('person', task, { status: 'blocked', outcome: 'no access' }))
@@ -161,7 +161,7 @@ describe('a status', () => {
     expect(chat.task(2).outcome).toBe('got access')
   })
 
-  it('[TA13] an outcome that comes with the reopening stays', () => {
+  it('[TA14] an outcome that comes with the reopening stays', () => {
     const chat = inRun()
     chat.run(chat.adds('person', { title: 'A', status: 'completed', outcome: 'old' }))
     chat.run(chat.sets('person', 1, { status: 'pending', outcome: 'new' }))

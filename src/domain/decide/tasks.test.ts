@@ -7,7 +7,7 @@ const LATER = '2026-11-02T09:00:01.000Z'
 const titled = (count: number): string[] => Array.from({ length: count }, (_, index) => `Task ${index + 1}`)
 
 describe('a new task', () => {
-  it('[ID2][ID4] has its generated id, the next number, and every default', () => {
+  it('[ID2] has its generated id, the next number, and every default', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', { title: ' B ' }))
     expect(chat.task(2)).toStrictEqual({
@@ -49,7 +49,7 @@ describe('a new task', () => {
     })
   })
 
-  it('[ID4] gets a number that no task had, not even a removed one', () => {
+  it('[ID2] gets a number that no task had, not even a removed one', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A', 'B'))
     chat.run(chat.removes('model', 2))
@@ -71,7 +71,7 @@ describe('a new task', () => {
     ])
   })
 
-  it('[TA12] in progress has started; completed or blocked, it has the marks of that', () => {
+  it('in progress has started; completed or blocked, it has the marks of that', () => {
     const chat = inRun()
     chat.run(
       chat.adds(
@@ -94,7 +94,7 @@ describe('a new task', () => {
     expect(chat.task(1).judged_by).toBeNull()
   })
 
-  it('[ID3] needs a unique id: neither one that is listed nor the same one twice', () => {
+  it('needs a unique id: neither one that is listed nor the same one twice', () => {
     const chat = inRun()
     chat.run(chat.adds('model', 'A'))
     for (const id of [idOf(1), 'x', '', 'a/b']) {
@@ -242,7 +242,7 @@ describe('a removal', () => {
 })
 
 describe('tasks from a file', () => {
-  it('[FI13] whole numbers go on as numbers where they are free; other ids stay in file_id', () => {
+  it('whole numbers go on as numbers where they are free; other ids stay in file_id', () => {
     const chat = new Driver()
     const files = ['7', '8', 'abc', '7', '0', '0120', undefined].map(file_id => ({ title: 'A', file_id }))
     chat.run(chat.adds('file', ...files))
@@ -260,7 +260,7 @@ describe('tasks from a file', () => {
     expect(chat.task(14).file_id).toBe('9')
   })
 
-  it('[FI13] only a file has ids of its own', () => {
+  it('only a file has ids of its own', () => {
     const chat = inRun()
     chat.run(chat.adds('person', { title: 'A', file_id: '7' }))
     expect(chat.task(1)).not.toHaveProperty('file_id')

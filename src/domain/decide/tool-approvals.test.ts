@@ -63,7 +63,7 @@ describe('a call that waits for a person', () => {
     expect(decidedApproval(chat.log, 'b')).toBeUndefined()
   })
 
-  it('[TO3] a stop does not allow it, nor does the end of the turn; after either nothing is asked', () => {
+  it('a stop does not allow it, nor does the end of the turn; after either nothing is asked', () => {
     const stopped = waiting()
     expect(typesOf(stopped.run(stops))).toEqual(['turn_stop_requested', 'tool_approval_resolved'])
     expect(dataOf(stopped.log, 'tool_approval_resolved')).toMatchObject([

@@ -63,7 +63,7 @@ describe('a turn', () => {
     new Driver().start('x'.repeat(128))
   })
 
-  it('[TU1] has an id that is unique in its conversation', () => {
+  it('has an id that is unique in its conversation', () => {
     const chat = inRun()
     expect(chat.refusal(starts('turn-1')).code).toBe('turn_conflict')
     chat.finish('turn-1')
@@ -106,7 +106,7 @@ describe('a turn', () => {
     expect(chat.state).toMatchObject({ running_turn: null, latest_turn: 'turn-1' })
   })
 
-  it('[TU3] is parked while a review waits in it', () => {
+  it('is parked while a review waits in it', () => {
     const chat = underReview('A')
     expect(isParked(chat.state, 'turn-1')).toBe(true)
     expect(isParked(chat.state, 'turn-2')).toBe(false)
@@ -141,7 +141,7 @@ describe('stopping', () => {
     expect(over.run(stops('turn-1'))).toEqual([])
   })
 
-  it('[TU5] a stopped turn of an outside agent takes no more calls; another turn does', () => {
+  it('a stopped turn of an outside agent takes no more calls; another turn does', () => {
     const chat = outside()
     chat.run(stops('turn-1'))
     expect(chat.refusal(opens('turn-1')).code).toBe('turn_finished')
@@ -154,7 +154,7 @@ describe('stopping', () => {
 })
 
 describe('finishing', () => {
-  it('[TU7] counts what became of the plan and leaves open tasks as they are', () => {
+  it('counts what became of the plan and leaves open tasks as they are', () => {
     const chat = inRun({ gate: true })
     chat.run(
       chat.adds('person', 'A', 'B', { title: 'C', status: 'completed' }, { title: 'D', status: 'blocked' }, 'E', 'F'),
@@ -189,7 +189,7 @@ describe('finishing', () => {
     expect(finished).toMatchObject({ status: 'incomplete', counts: { completed: 1, blocked: 1 } })
   })
 
-  it('[TU10] of a plan that goes on, what an earlier turn did counts, and what a model removed there', () => {
+  it('of a plan that goes on, what an earlier turn did counts, and what a model removed there', () => {
     const endOf = (first: (chat: Driver) => void): string | undefined => {
       const chat = inRun({ gate: true })
       chat.run(chat.adds('model', 'A', 'B'))
@@ -204,7 +204,7 @@ describe('finishing', () => {
     expect(endOf(chat => chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Done' })))).toBe('done')
   })
 
-  it('[TU10] a plan that a model cancelled whole is not done, one that a person cancelled may be', () => {
+  it('a plan that a model cancelled whole is not done, one that a person cancelled may be', () => {
     const endOf = (by: 'model' | 'person', ...statuses: readonly TaskStatus[]): string | undefined => {
       const chat = inRun({ gate: true })
       chat.run(chat.adds('model', 'A', 'B'))
@@ -216,7 +216,7 @@ describe('finishing', () => {
     expect(endOf('person', 'cancelled', 'cancelled')).toBe('done')
   })
 
-  it('[TU7] an old plan does not count', () => {
+  it('an old plan does not count', () => {
     const chat = inRun({ gate: true })
     chat.run(chat.adds('model', 'A'))
     chat.finish('turn-1')
@@ -249,7 +249,7 @@ describe('finishing', () => {
     expect(inRun().refusal(finishes('turn-9')).code).toBe('turn_not_found')
   })
 
-  it('[TU8] a finished turn takes no further facts', () => {
+  it('a finished turn takes no further facts', () => {
     const chat = inRun({ assessor: true })
     chat.run(chat.adds('model', 'A'))
     chat.run(says('turn-1'))
@@ -340,7 +340,7 @@ describe('policy', () => {
     expect(dataOf(chat.log, 'policy_set')).toMatchObject([{ by: 'model' }])
   })
 
-  it('[PO3] a later turn changes what it names, and the rest stays', () => {
+  it('[PO2] a later turn changes what it names, and the rest stays', () => {
     const chat = inRun({ toolset: 'task_manager', max_steps: 7 })
     chat.finish('turn-1')
     const before = chat.state.policy
@@ -350,7 +350,7 @@ describe('policy', () => {
     expect(chat.state.policy).toStrictEqual({ ...before, review: true })
   })
 
-  it('[PO3] a person sets it, even before the first turn; the same again is not an event', () => {
+  it('[PO2] a person sets it, even before the first turn; the same again is not an event', () => {
     const chat = new Driver()
     const events = chat.run({
       type: 'set_policy',
@@ -373,12 +373,12 @@ describe('policy', () => {
     expect(chat.state.policy?.gate).toBe(true)
   })
 
-  it('[PO5] only a person sets it', () => {
+  it('[PO4] only a person sets it', () => {
     const chat = outside()
     expect(chat.refusal(setsPolicy({ review: false }, 'model')).code).toBe('persons_only')
   })
 
-  it('[PO6] manage_todos without the assessor is refused on every way in', () => {
+  it('manage_todos without the assessor is refused on every way in', () => {
     const without = { toolset: 'manage_todos', assessor: false } as const
     const chat = new Driver()
     expect(chat.refusal(starts('turn-1', without)).code).toBe('assessor_required')
@@ -388,14 +388,14 @@ describe('policy', () => {
     expect(chat.log).toEqual([])
   })
 
-  it('[PO7] a call from outside with another toolset is persons_only', () => {
+  it('a call from outside with another toolset is persons_only', () => {
     const chat = outside('checklist')
     expect(chat.refusal(opens('turn-1', 'runsheet')).code).toBe('persons_only')
     expect(chat.refusal(opens('turn-2', 'runsheet')).code).toBe('persons_only')
     chat.run(opens('turn-2', 'checklist'))
   })
 
-  it('[PO7] in a new conversation the toolset that the host fixed is the one', () => {
+  it('in a new conversation the toolset that the host fixed is the one', () => {
     const chat = new Driver()
     const host = { toolset: 'checklist' } as const
     expect(chat.refusal({ ...opens('turn-1', 'runsheet'), host } as Command).code).toBe('persons_only')

@@ -104,7 +104,7 @@ describe("a person's change that is taken back", () => {
     expect([refusal.code, refusal.data]).toMatchObject(['edited_by_person', { changed: { title: 'B' } }])
   })
 
-  it('[TA22] a removed task comes back to its plan, with its approvals and its number', () => {
+  it('[TA21] a removed task comes back to its plan, with its approvals and its number', () => {
     const chat = outside()
     const check = { kind: 'command', run: ['npm', 'test'], id: 'check-1', hash: 'h1' } as const
     chat.run(chat.adds('person', { title: 'A', checks: [check] }, 'B'))
@@ -125,7 +125,7 @@ describe("a person's change that is taken back", () => {
     expect(chat.state.open).toHaveLength(2)
   })
 
-  it('[TA22] of removed tasks the newest fifty can be brought back, and only what a person removed', () => {
+  it('[TA21] of removed tasks the newest fifty can be brought back, and only what a person removed', () => {
     const chat = outside('task_list')
     for (let count = 0; count < MAX_REMOVED + 2; count += 1) chat.run(chat.adds('person', `T${count}`))
     chat.run(chat.removes('model', 1))
@@ -150,7 +150,7 @@ describe('a change that cannot be taken back', () => {
       chat => chat.run(chat.sets('person', 2, { title: 'B3' })),
       { by: 'person', fields: ['title'] },
     ],
-  ])('[TA23] %s: refused, with who and what', (_, act, data) => {
+  ])('[TA21] %s: refused, with who and what', (_, act, data) => {
     const chat = plans()
     chat.run(chat.sets('person', 2, { title: 'B2' }))
     const undo = undoes(chat, 2)
@@ -164,7 +164,7 @@ describe('a change that cannot be taken back', () => {
     expect(plain(chat.state)).toStrictEqual(before)
   })
 
-  it('[TA23] other fields may have changed since', () => {
+  it('[TA21] other fields may have changed since', () => {
     const chat = plans()
     chat.run(chat.sets('person', 2, { title: 'B2' }))
     const undo = undoes(chat, 2)
@@ -173,7 +173,7 @@ describe('a change that cannot be taken back', () => {
     expect(chat.task(2)).toMatchObject({ title: 'B', status: 'completed', outcome: 'Done.' })
   })
 
-  it('[TA23] what was added or brought back stays once somebody has worked on it', () => {
+  it('[TA21] what was added or brought back stays once somebody has worked on it', () => {
     const chat = plans()
     chat.run(chat.adds('person', 'D'))
     const added = undoes(chat, 4)
@@ -188,7 +188,7 @@ describe('a change that cannot be taken back', () => {
     expect(chat.refusal(added).data).toMatchObject({ because: 'changed' })
   })
 
-  it('[TA23] a removal that was taken back and made again is the newer one', () => {
+  it('[TA21] a removal that was taken back and made again is the newer one', () => {
     const chat = plans()
     chat.run(chat.removes('person', 2))
     const first = undoes(chat, 2)
@@ -199,7 +199,7 @@ describe('a change that cannot be taken back', () => {
     expect(chat.titles()).toEqual(['A', 'B', 'C'])
   })
 
-  it("[TA23] what the agent, the assessor or the rules changed is not the person's", () => {
+  it("[TA21] what the agent, the assessor or the rules changed is not the person's", () => {
     const chat = plans()
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'x' }))
     for (const number of [1, 2, 3])

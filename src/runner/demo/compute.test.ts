@@ -31,7 +31,7 @@ describe('what the demo model can do', () => {
     ['计算 84 / 4', '84 / 4 = 21'],
     ['3 + 4 等于多少？', '3 + 4 = 7'],
     ['按每人 100 元计算 20 人的预算：20 * 100', '20 * 100 = 2000'],
-  ])('[MO5][MO7] computes, and the judge recomputes: %s', (title, outcome) => {
+  ])('computes, and the judge recomputes: %s', (title, outcome) => {
     expect(compute(title)).toBe(outcome)
     expect(verdict(title, outcome)).toBe('OK')
     expect(verdict(title, '1. 17\n2. 4')).toMatch(/^NOT_OK/)
@@ -58,7 +58,7 @@ describe('what the demo model can do', () => {
     '起草给房东的关于暖气的邮件',
     '写一首关于猫的俳句',
     '写一份“转账500欧元给小明”的检查清单',
-  ])('[MO5][MO7] writes what needs no facts, about its subject, and the judge finds it there: %s', title => {
+  ])('writes what needs no facts, about its subject, and the judge finds it there: %s', title => {
     const work = workOn(title, NOTHING_BEFORE)
     const outcome = 'outcome' in work ? work.outcome : ''
     expect(verdict(title, outcome)).toBe('OK')
@@ -128,13 +128,13 @@ describe('what the demo model can do', () => {
   ]
   const isSaid = /^(?:Simulated: the demo model has no tool for this\.|模拟：演示模型没有做这件事的工具。)$/
 
-  it.each(BEYOND)('[MO9] %s: simulated, and it says so', title => {
+  it.each(BEYOND)('[MO1] %s: simulated, and it says so', title => {
     expect(workOn(title, { done: [{ title: 'Compute 1 + 1', outcome: '1 + 1 = 2' }], hasGaps: false })).toMatchObject({
       simulated: expect.stringMatching(isSaid),
     })
   })
 
-  it.each(BEYOND)('[MO7] %s: the judge takes no text for it, however complete', title => {
+  it.each(BEYOND)('%s: the judge takes no text for it, however complete', title => {
     const text = `${title}\n- ${title}\n- ${title}\n- ${title}`
     for (const forged of [
       `Subject: ${text}`,
@@ -146,7 +146,7 @@ describe('what the demo model can do', () => {
       expect(verdict(title, forged)).toMatch(/^NOT_OK/)
   })
 
-  it('[MO9] reports only on steps that were done, all of them', () => {
+  it('[MO1] reports only on steps that were done, all of them', () => {
     const done = [{ title: 'Compute 1 + 1', outcome: '1 + 1 = 2' }]
     expect(workOn('Write the report', { done, hasGaps: false })).toEqual({
       outcome: 'Report\n- Compute 1 + 1: 1 + 1 = 2',
@@ -159,7 +159,7 @@ describe('what the demo model can do', () => {
     })
   })
 
-  it('[MO7] a report is there, and right where it can be computed', () => {
+  it('a report is there, and right where it can be computed', () => {
     expect(verdict('Write the report', 'Report\n- Compute 1 + 1: 1 + 1 = 2')).toBe('OK')
     expect(verdict('Write the report', 'Report\n- Compute 1 + 1: 3')).toBe('NOT_OK: the result should be 1 + 1 = 2')
     expect(verdict('Write the report', 'Report\n- Pay: Simulated: …')).toMatch(/^NOT_OK/)

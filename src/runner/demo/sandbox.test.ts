@@ -23,7 +23,7 @@ async function call(name: string, input: unknown): Promise<Json> {
   return tool.call(input, new AbortController().signal, ids)
 }
 
-it('[RC5] a file is read and changed, and the answer is its text', async () => {
+it('a file is read and changed, and the answer is its text', async () => {
   expect(await call('read_sandbox_file', { path: 'greeting.mjs' })).toBe(SANDBOX_FILES['greeting.mjs'])
   const edit = { path: 'greeting.mjs', find: 'Helo', replace: '$& Hello' }
   const text = await call('edit_sandbox_file', edit)
@@ -31,20 +31,20 @@ it('[RC5] a file is read and changed, and the answer is its text', async () => {
   expect(readFileSync(join(folder, 'greeting.mjs'), 'utf8')).toBe(text)
 })
 
-it('[RC5] an edit that was interrupted may be made again', async () => {
+it('an edit that was interrupted may be made again', async () => {
   const edit = { path: 'greeting.mjs', find: 'Helo', replace: 'Hello' }
   expect(await call('edit_sandbox_file', edit)).toBe(await call('edit_sandbox_file', edit))
 })
 
 it.each(['../secret', 'link', '/etc/hostname', '.', '', '..', 'a/b', 'nowhere', '.hidden', 7, undefined])(
-  '[RC5] nothing but a plain file of the sandbox: %s',
+  'nothing but a plain file of the sandbox: %s',
   async path => {
     await expect(call('read_sandbox_file', { path })).rejects.toThrow(/has no file|must be a text/)
     await expect(call('edit_sandbox_file', { path, find: 'Helo', replace: 'x' })).rejects.toThrow()
   },
 )
 
-it('[RC5] what is not there cannot be replaced', async () => {
+it('what is not there cannot be replaced', async () => {
   const edit = { path: 'greeting.mjs', find: 'Moin', replace: 'Hello' }
   await expect(call('edit_sandbox_file', edit)).rejects.toThrow('does not contain "Moin"')
 })

@@ -87,16 +87,16 @@ const REQUESTS: readonly (readonly [kind: string, request: string, steps: readon
 ]
 
 describe('the steps of a request', () => {
-  it.each(REQUESTS)('[MO4] %s: %j', (_, request, steps) => {
+  it.each(REQUESTS)('[MO1] %s: %j', (_, request, steps) => {
     expect(stepsIn(request)).toEqual(steps)
   })
 
-  it('[MO4] loses none of a long list', () => {
+  it('[MO1] loses none of a long list', () => {
     const list = Array.from({ length: 40 }, (_, place) => `- Step ${place + 1}`).join('\n')
     expect(stepsIn(list)).toHaveLength(40)
   })
 
-  it('[MO4] keeps titles short, and never half a character', () => {
+  it('[MO1] keeps titles short, and never half a character', () => {
     const [title = ''] = stepsIn(`- ${'😀'.repeat(900)}\n- b`)
     expect([Array.from(title).length, title.isWellFormed()]).toEqual([200, true])
   })
@@ -181,7 +181,7 @@ describe('a goal that names no steps', () => {
       ],
     ],
     ['转账500欧元给小明', ['写一份“转账500欧元给小明”的检查清单', '转账500欧元给小明', '检查结果：转账500欧元给小明']],
-  ])('[MO8] %s is planned', (goal, steps) => {
+  ])('%s is planned', (goal, steps) => {
     expect(isGoal(goal)).toBe(true)
     expect(planFor(goal)).toEqual(steps)
   })
@@ -208,7 +208,7 @@ describe('a goal that names no steps', () => {
     '帮我减肥',
     '打扫车库',
     '把我的网站翻译成德语',
-  ])('[MO8] %s: five different steps, in its language, most of which it can do', request => {
+  ])('%s: five different steps, in its language, most of which it can do', request => {
     const [goal = ''] = stepsIn(request)
     expect(isGoal(request)).toBe(true)
     const steps = planFor(goal)
@@ -242,7 +242,7 @@ describe('a goal that names no steps', () => {
     '计划一次去日本的旅行，包括京都和大阪，带两个孩子',
     '做一个面包店的网页，用简单的颜色',
     '准备一次野餐。我们一共十个人。不要太贵。',
-  ])('[MO8] a clause is part of the goal and no step: %s', request => {
+  ])('a clause is part of the goal and no step: %s', request => {
     const [goal = '', ...more] = stepsIn(request)
     expect(more).toEqual([])
     expect(isGoal(request)).toBe(true)
@@ -252,7 +252,7 @@ describe('a goal that names no steps', () => {
     expect(done.length).toBeGreaterThanOrEqual(3)
   })
 
-  it('[MO8] clauses are not repeated in the titles of texts, and stay with the deed', () => {
+  it('clauses are not repeated in the titles of texts, and stay with the deed', () => {
     expect(planFor('Plan a birthday party for 20 people, with a budget of 300 euros')).toEqual(
       planFor('Plan a birthday party for 20 people'),
     )
@@ -279,7 +279,7 @@ describe('a goal that names no steps', () => {
     '你好',
     '继续',
     '法国的首都是什么？',
-  ])('[MO4] %s is not a goal', request => {
+  ])('[MO1] %s is not a goal', request => {
     expect(isGoal(request)).toBe(false)
   })
 })

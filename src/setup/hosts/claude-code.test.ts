@@ -18,7 +18,7 @@ const INSTALLED: Installation = {
   features: [],
 }
 
-it('[TE15] the setting for the status line is printed, and not written', () => {
+it('the setting for the status line is printed, and not written', () => {
   expect(claudeCode.notes(PLACE, INSTALLED)).toContain(
     `To see the plan in its status line, put this into /home/ann/.claude/settings.json: "statusLine": {"type":"command","command":"/usr/bin/node '/opt/run sheet/runsheet.js' status --line --data /home/ann/.runsheet"}`,
   )

@@ -41,7 +41,7 @@ describe.each(HOST_NAMES)('%s', name => {
   const host = hosts[name]
   const [first] = host.settings(place('user'), user) as readonly SettingsFile[]
 
-  it('[SU7] for a user it is started with absolute paths, and its own data folder', () => {
+  it('for a user it is started with absolute paths, and its own data folder', () => {
     const server = startedBy(first?.server?.value ?? {})
     expect(server?.words.slice(0, 5)).toEqual(['/opt/node', '/opt/runsheet.js', 'mcp', '--data', '/home/ann/.runsheet'])
     expect(server?.words.includes('--hooks')).toBe(tried.has(name))
@@ -49,14 +49,14 @@ describe.each(HOST_NAMES)('%s', name => {
     expect(textOf(name, 'user', user)).not.toContain('npx')
   })
 
-  it('[SU8] for a project there is nothing of this machine', () => {
+  it('for a project there is nothing of this machine', () => {
     const files = host.settings(place('project'), project)
     expect(files.every(({ path }) => path.startsWith('/work/app/'))).toBe(true)
     expect(textOf(name, 'project', project)).not.toMatch(/\/(home|opt|work|usr)\//)
     expect(startedBy((files[0] as SettingsFile).server?.value ?? {})?.words.slice(0, 2)).toEqual(['runsheet', 'mcp'])
   })
 
-  it('[SU9][HK15] with gate, evidence and digest off, only what tells the session is left', () => {
+  it('with gate, evidence and digest off, only what tells the session is left', () => {
     const files = host.settings(place('user'), { ...user, features: [] })
     const server = startedBy((files[0] as SettingsFile).server?.value ?? {})
     const off = ['--hooks', '--no-gate', '--no-evidence', '--no-digest']
@@ -80,7 +80,7 @@ describe('hooks', () => {
     ['codex', ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'Stop']],
     ['gemini', ['SessionStart', 'BeforeAgent', 'AfterTool', 'AfterAgent']],
     ['qwen', ['SessionStart', 'UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure', 'Stop']],
-  ] as const)('[SU9] %s has those of its events that are of use, and only for what is on', (name, all) => {
+  ] as const)('%s has those of its events that are of use, and only for what is on', (name, all) => {
     expect(events(name, FEATURES)).toEqual(all)
     // A prompt names the session that evidence belongs to; Codex does with each call.
     const isPrompt = (event: string): boolean => event === all[1] && name !== 'codex'
@@ -91,7 +91,7 @@ describe('hooks', () => {
     expect(textOf(name, 'user', { ...user, features: ['gate'] })).toMatch(/--no-evidence\W+--no-digest/)
   })
 
-  it('[SU9] Codex gets exactly the variables that each event has', () => {
+  it('Codex gets exactly the variables that each event has', () => {
     const text = textOf('codex', 'user', user)
     expect([...new Set(text.match(/\$\{\w+\}/g))].sort()).toEqual([
       '${hook_event_name}',
@@ -106,7 +106,7 @@ describe('hooks', () => {
     expect(text).not.toContain('trusted_hash')
   })
 
-  it('[SU9] Codex passes on the variables that say whether a plan can be opened in a browser', () => {
+  it('Codex passes on the variables that say whether a plan can be opened in a browser', () => {
     const [file] = hosts.codex.settings(place('project'), project) as readonly SettingsFile[]
     expect(file?.server?.value['env_vars']).toEqual(
       expect.arrayContaining(['DISPLAY', 'BROWSER', 'SSH_CONNECTION', 'CI']),
@@ -161,7 +161,7 @@ describe('hooks', () => {
       ['a Node that is gone', place('user'), { ...user, program: ['/gone/node', '/gone/runsheet.js'] }],
       ['a script that is gone', place('user'), { ...user, program: [process.execPath, '/gone/runsheet.js'] }],
       ['no runsheet on the PATH', place('project'), project],
-    ] as const)('[SU15] a hook command ends with 0 and no answer: %s', (_, where, installation) => {
+    ] as const)('a hook command ends with 0 and no answer: %s', (_, where, installation) => {
       const commands = commandsOf(name, where, installation)
       expect(commands.length).toBeGreaterThan(3)
       for (const command of commands) {
@@ -176,14 +176,14 @@ describe('hooks', () => {
       }
     })
 
-    it('[SU15] a hook command passes on the event and the answer', () => {
+    it('a hook command passes on the event and the answer', () => {
       const words = ['-e', 'process.stdin.on("data", text => console.log(`$ "${text}" \\\\n`))'] as const
       const [command = ''] = commandsOf(name, place('user'), { ...user, program: [process.execPath, ...words, '--'] })
       const { stdout } = spawnSync('bash', ['--norc', '-c', command], { input: '{"a":1}', encoding: 'utf8' })
       expect(stdout).toBe('$ "{"a":1}" \\n')
     })
 
-    it('[SU15] in a project the command is the same on each system, and PowerShell gets its own form for a user', () => {
+    it('in a project the command is the same on each system, and PowerShell gets its own form for a user', () => {
       const windows = { platform: 'win32' } as const
       expect(commandsOf(name, place('project', windows), project)).toEqual(commandsOf(name, place('project'), project))
       const odd = { ...user, program: ['C:\\Program Files\\node.exe', "C:\\ann's\\runsheet.js"] } as const
@@ -193,7 +193,7 @@ describe('hooks', () => {
     })
   })
 
-  it('[SU9] Codex needs the server for a user, and starts without it in a project', () => {
+  it('Codex needs the server for a user, and starts without it in a project', () => {
     const required = (scope: Scope, installation: Installation): unknown =>
       (hosts.codex.settings(place(scope), installation)[0] as SettingsFile).server?.value['required']
     expect(required('user', user)).toBe(true)
@@ -220,7 +220,7 @@ describe('hooks', () => {
     expect(hosts.gemini.distrust?.(place('user', { read }))).toBeUndefined()
   })
 
-  it('[SU9] a command survives the shell, whatever the paths', () => {
+  it('a command survives the shell, whatever the paths', () => {
     const odd = { ...user, program: ['/opt/my node', "/opt/ann's/runsheet.js"] as const }
     expect(textOf('gemini', 'user', { ...odd, data: '/home/$ann' })).toContain(
       `'/opt/my node' '/opt/ann'\\\\''s/runsheet.js' hook SessionStart --host gemini --data '/home/$ann'`,
@@ -232,7 +232,7 @@ describe('where settings are', () => {
   const paths = (name: (typeof HOST_NAMES)[number], more: Partial<Place>): readonly string[] =>
     hosts[name].settings(place('user', more), user).map(({ path }) => path)
 
-  it('[SU9] follows the variables and files of the host', () => {
+  it('follows the variables and files of the host', () => {
     const environment = {
       CLAUDE_CONFIG_DIR: '/c',
       CODEX_HOME: '/x',

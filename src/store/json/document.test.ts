@@ -11,7 +11,7 @@ const ref = { tenant: LOCAL_TENANT, conversation: 'chat' }
 const check: Check = { kind: 'command', run: ['npm', 'test'], id: 'check-1', hash: 'hash-1' }
 const hidden: Check = { kind: 'command', run: ['secret'], hidden: true, id: 'check-2', hash: 'hash-2' }
 
-it('[PF13][HD3] checks but held-out ones are written to the task file and never read back; a field of that name of another program stays', async () => {
+it('[HD3] checks but held-out ones are written to the task file and never read back; a field of that name of another program stays', async () => {
   const data = scratchFolder()
   const store = await openFileStore({ data })
   onTestFinished(async () => {

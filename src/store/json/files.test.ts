@@ -74,7 +74,7 @@ describe('what we write', () => {
     expect(fileNameOf('0190a0b1-0000-7000-8000-00000000abc')).toBe('0190a0b1-0000-7000-8000-00000000abc.json')
   })
 
-  it('[FI9] is created with its folder under a relative path, however short', async () => {
+  it('is created with its folder under a relative path, however short', async () => {
     const before = process.cwd()
     process.chdir(data)
     const relative = await openFileStore({ data: 'd' })
@@ -87,7 +87,7 @@ describe('what we write', () => {
     }
   })
 
-  it('[FI9] is created with its folder on the first write; before that the list is empty', async () => {
+  it('is created with its folder on the first write; before that the list is empty', async () => {
     expect((await store.load(ref)).seq).toBe(0)
     await store.commit(ref, run(openTurn('t1')))
     expect(existsSync(dirname(pathOf('chat')))).toBe(false)
@@ -95,7 +95,7 @@ describe('what we write', () => {
     expect(readdirSync(dirname(pathOf('chat')))).toEqual(['chat.json'])
   })
 
-  it('[FI7] exists when the call is answered, and is not rewritten if the list did not change', async () => {
+  it('exists when the call is answered, and is not rewritten if the list did not change', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const before = fileText()
     await store.commit(
@@ -109,7 +109,7 @@ describe('what we write', () => {
     expect(fileText()).toBe(before)
   })
 
-  it('[FI7] does not exist if the commit failed, and no temporary file is left', async () => {
+  it('does not exist if the commit failed, and no temporary file is left', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const before = fileText()
     await store.close()
@@ -128,7 +128,7 @@ describe('what we write', () => {
     expect(inFile().tasks.map(({ title }) => title)).toEqual(['a', 'c'])
   })
 
-  it('[FI14] is given up with an error if another program never stops writing', async () => {
+  it('is given up with an error if another program never stops writing', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     await store.close()
     let spaces = 0
@@ -145,14 +145,14 @@ describe('what we write', () => {
     await expect(saved).rejects.toMatchObject({ code: 'unknown_outcome', cause: { code: 'busy' } })
   })
 
-  it('[FI12] belongs to the first conversation, even before there is a task to write', async () => {
+  it('belongs to the first conversation, even before there is a task to write', async () => {
     await store.commit({ ...ref, conversation: 'Chat' }, run(openTurn('t1')))
     await expect(store.commit(ref, run(openTurn('t1'), add('t1', 'a')))).rejects.toMatchObject({ code: 'id_taken' })
     await store.commit({ ...ref, conversation: 'Chat' }, run(add('t1', 'mine')))
     expect(existsSync(pathOf('Chat'))).toBe(true)
   })
 
-  it('[FI12] refuses a second id that would share a file', async () => {
+  it('refuses a second id that would share a file', async () => {
     await store.commit(
       { ...ref, conversation: '0190a0b1-0000-7000-8000-00000000abcd' },
       run(openTurn('t1'), add('t1', 'a')),
@@ -168,7 +168,7 @@ describe('what we write', () => {
 })
 
 describe('what another program wrote', () => {
-  it('[FI2] is read leniently: a number as an id, no description or none, no done', async () => {
+  it('is read leniently: a number as an id, no description or none, no done', async () => {
     byAnother({
       tasks: [
         { id: 7, title: 'a', description: null },
@@ -181,7 +181,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks).toEqual([row('7', 'a'), row('8', 'b'), row('9', 'c', true), row('10', 'd')])
   })
 
-  it('[FI2] with only the four fields opens and works', async () => {
+  it('with only the four fields opens and works', async () => {
     byAnother({ tasks: [row('1', 'Implement API'), row('2', 'Add tests', true)] })
     const state = await store.load(ref)
     expect(
@@ -203,7 +203,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks.map(({ id }) => id)).toEqual(['1', '2', '3'])
   })
 
-  it('[FI3] keeps unknown ids and fields on both levels, also through a cancel and a reopen', async () => {
+  it('[FI1] keeps unknown ids and fields on both levels, also through a cancel and a reopen', async () => {
     byAnother({
       owner: 'ann',
       tasks: [{ ...row('abc', 'a'), due: '2027-01-01', links: [{ x: 1 }] }, row('7', 'b')],
@@ -230,7 +230,7 @@ describe('what another program wrote', () => {
     expect(inFile().tasks[0]).toMatchObject({ id: 'abc', due: '2027-01-01' })
   })
 
-  it('[FI13] continues its own numbering where free, and never reuses a number', async () => {
+  it('continues its own numbering where free, and never reuses a number', async () => {
     byAnother({ tasks: [row('5', 'five'), row('x', 'named'), row('2', 'two')] })
     const numbers = async () => listed(await store.load(ref)).map(({ number, file_id }) => [number, file_id])
     expect(await numbers()).toEqual([
@@ -278,7 +278,7 @@ describe('what another program wrote', () => {
     expect(listed(await store.load(ref)).map(({ judged_by }) => judged_by)).toEqual([null, null])
   })
 
-  it('[FI5] leaves a blocked task blocked while it says not done, and completes it when it says done', async () => {
+  it('leaves a blocked task blocked while it says not done, and completes it when it says done', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a', 'b')))
     await store.commit(
       ref,
@@ -300,7 +300,7 @@ describe('what another program wrote', () => {
     expect(await statuses()).toEqual(['in_progress', 'completed'])
   })
 
-  it('[FE3] fences like an edit by a person: a model that did not know of it is refused', async () => {
+  it('[FE1] fences like an edit by a person: a model that did not know of it is refused', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     const { seq } = await store.load(ref)
     byAnother({ tasks: [row('1', 'mine')] })
@@ -324,7 +324,7 @@ describe('what another program wrote', () => {
     expect((await store.load(ref)).seq).toBe(seq)
   })
 
-  it('[FI9] by deletion: the list is empty, the history is kept, and the next write creates it again', async () => {
+  it('by deletion: the list is empty, the history is kept, and the next write creates it again', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     rmSync(pathOf('chat'))
     expect(await titles()).toEqual([])
@@ -341,7 +341,7 @@ describe('what another program wrote', () => {
     expect(await statuses()).toEqual(['in_progress'])
   })
 
-  it('[FI3] keeps numbers as they were written', async () => {
+  it('[FI1] keeps numbers as they were written', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     const odd = '"a": 9007199254740993, "b": 12345678901234567890, "c": 1e400, "d": 1.0, "e": -0.50'
     writeFileSync(pathOf('chat'), `{"tasks":[{"id":"1","title":"a","description":"","done":false,${odd}}],${odd}}`)
@@ -369,13 +369,13 @@ describe('what another program wrote', () => {
     expect(readFileSync(pathOf('chat')).equals(latin)).toBe(true)
   })
 
-  it('[FI3] with a byte order mark is valid', async () => {
+  it('[FI1] with a byte order mark is valid', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     writeFileSync(pathOf('chat'), `\uFEFF${JSON.stringify({ tasks: [row('1', 'a')] })}`)
     expect(await titles()).toEqual(['a'])
   })
 
-  it('[FI7] keeps the permissions of the file', async () => {
+  it('keeps the permissions of the file', async () => {
     await store.commit(ref, run(openTurn('t1'), add('t1', 'a')))
     chmodSync(pathOf('chat'), 0o600)
     await store.commit(ref, run(add('t1', 'b')))
@@ -457,7 +457,7 @@ describe('what another program wrote', () => {
       Object.keys(THEIRS).flatMap(theirs => ['race', 'crash'].map(how => [ours, theirs, how] as const)),
     )
 
-    it.each(matrix)('[FI6][FA1] ours: %s, theirs: %s, in a %s', async (ours, theirs, how) => {
+    it.each(matrix)('[FA1] ours: %s, theirs: %s, in a %s', async (ours, theirs, how) => {
       const mine = OURS[ours]
       const their = THEIRS[theirs]
       if (!mine || !their) throw new Error('not in the table')
@@ -520,7 +520,7 @@ describe('what another program wrote', () => {
     expect(readFileSync(outside, 'utf8')).toBe('not ours')
   })
 
-  it('[FI18] that would be larger than 8 MB is refused before anything is committed; shorter texts go on', async () => {
+  it('that would be larger than 8 MB is refused before anything is committed; shorter texts go on', async () => {
     const wide = '\u{1f600}'.repeat(8_000)
     const count = Math.floor((8 * 2 ** 20) / 32_100) - 10
     byAnother({ tasks: Array.from({ length: count }, (_, id) => ({ ...row(String(id + 1), 'x'), description: wide })) })
@@ -541,7 +541,7 @@ describe('what another program wrote', () => {
     expect(statSync(pathOf('chat')).size).toBeLessThanOrEqual(8 * 2 ** 20)
   })
 
-  it('[FI13] with ids beyond our numbering, no id is used twice', async () => {
+  it('with ids beyond our numbering, no id is used twice', async () => {
     byAnother({ tasks: [row('1000000000', 'far'), row('999999999', 'farther')] })
     await store.commit(ref, run(openTurn('t1'), add('t1', 'ours')))
     expect(inFile().tasks.map(({ id }) => id)).toEqual(['1000000000', '999999999', '1000000001'])
@@ -584,7 +584,7 @@ describe('what another program wrote', () => {
     expect(await titles()).toEqual(rows.toReversed().map(({ title }) => title))
   })
 
-  it('[FI3] with keys like __proto__ is plain data', async () => {
+  it('[FI1] with keys like __proto__ is plain data', async () => {
     mkdirSync(dirname(pathOf('chat')), { recursive: true })
     writeFileSync(
       pathOf('chat'),

@@ -5,7 +5,7 @@ import { limitsOf } from './limits.ts'
 /** A port without a listener. */
 const NOWHERE = 'postgres://127.0.0.1:1/none'
 
-it('[PG3] a call whose time is over sets no timer that Node would warn of', async () => {
+it('a call whose time is over sets no timer that Node would warn of', async () => {
   const connections = new Connections(NOWHERE, 1, limitsOf(1_000))
   const lane = new Lane(new Lane(connections, 1, 1_000), 1, 1_000)
   const set = vi.spyOn(globalThis, 'setTimeout')

@@ -23,7 +23,7 @@ const IN_TRANSACTION = `state LIKE 'idle in transaction%'`
 describePostgres.concurrent('postgres: a connection that is lost', () => {
   fault('a connection to PostgreSQL that is lost')
   describe.for(['begun', 'staged', 'written'] as const)('at %s', point => {
-    it('[FA3] is retried: nothing had been written', async () => {
+    it('is retried: nothing had been written', async () => {
       const { store, killed } = await killedAt(point)
       const committed = await store.commit(ref, state => ({ events: [note('a')], value: state.seq }))
       expect(committed).toMatchObject({ value: 1, replayed: false, events: [{ seq: 2 }] })
@@ -32,7 +32,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     })
   })
 
-  it('[FA3] during COMMIT: with a key it is retried and written once', async () => {
+  it('during COMMIT: with a key it is retried and written once', async () => {
     const { store, killed } = await killedAt('committing')
     expect(await store.commit(KEYED, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
     expect(killed()).toBeGreaterThan(0)
@@ -43,7 +43,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     })
   })
 
-  it('[FA3] during COMMIT: without a key the outcome is reported as unknown', async () => {
+  it('during COMMIT: without a key the outcome is reported as unknown', async () => {
     const { store, killed } = await killedAt('committing')
     const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
     await expect(lost).rejects.toMatchObject({ name: 'StoreError', code: 'unknown_outcome' })
@@ -52,7 +52,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(await texts(store)).toEqual(['before', 'b'])
   })
 
-  it('[FA3] during COMMIT: of a group, only calls that wrote without a key get no answer', async () => {
+  it('during COMMIT: of a group, only calls that wrote without a key get no answer', async () => {
     const { store } = await killedAt('committing')
     const [keyed, plain, refused, idle] = await Promise.allSettled([
       store.commit(KEYED, () => ({ events: [note('keyed')], value: 'keyed' })),
@@ -70,14 +70,14 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(await texts(store)).toEqual(['before', 'keyed'])
   })
 
-  it('[FA3] after COMMIT: the call is answered, and was written once', async () => {
+  it('after COMMIT: the call is answered, and was written once', async () => {
     const { store, killed } = await killedAt('committed', 'TRUE')
     expect(await store.commit(ref, () => ({ events: [note('a')], value: 1 }))).toMatchObject({ value: 1 })
     expect(killed()).toBeGreaterThan(0)
     expect(await texts(store)).toEqual(['before', 'a'])
   })
 
-  it('[FA3] with the answer to COMMIT: the key shows that it was written', async () => {
+  it('with the answer to COMMIT: the key shows that it was written', async () => {
     const { store, afterwards } = await answerLost()
     let runs = 0
     const committed = await store.commit(KEYED, () => ({ events: [note('a')], value: (runs += 1) }))
@@ -86,7 +86,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(await texts(afterwards)).toEqual(['a'])
   })
 
-  it('[FA3] with the answer to COMMIT: without a key the outcome is unknown, though it was written', async () => {
+  it('with the answer to COMMIT: without a key the outcome is unknown, though it was written', async () => {
     const { store, afterwards } = await answerLost()
     const lost = store.commit(ref, () => ({ events: [note('a')], value: 1 }))
     await expect(lost).rejects.toMatchObject({ code: 'unknown_outcome' })
@@ -95,7 +95,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(await texts(afterwards)).toEqual(['a', 'b'])
   })
 
-  it('[FA3] for good: calls that wrote nothing get io, calls in COMMIT get unknown_outcome', async () => {
+  it('for good: calls that wrote nothing get io, calls in COMMIT get unknown_outcome', async () => {
     const url = await ownDatabase()
     const [before, during] = [await lineTo(url), await lineTo(url)]
     const untouched = await ownStore({ url: before.url })
@@ -120,7 +120,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(await texts(await ownStore({ url }))).toEqual([])
   })
 
-  it('[FA3] and the next one as it begins: the process survives, and goes on over a third', async () => {
+  it('and the next one as it begins: the process survives, and goes on over a third', async () => {
     const url = await ownDatabase()
     const line = await lineTo(url)
     const at = { store: 'postgres', at: line.url, conversation: 'chat-1', from: 0, to: 500 } as const
@@ -132,7 +132,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
     expect(acknowledged(child).size).toBe(500)
   })
 
-  it('[FA1][FA3] repeatedly: nothing acknowledged is lost, nothing is doubled, seq has no gap', async () => {
+  it('[FA1] repeatedly: nothing acknowledged is lost, nothing is doubled, seq has no gap', async () => {
     const url = await ownDatabase()
     const stores = [await ownStore({ url }), await ownStore({ url })]
     const calm = new AbortController()
@@ -164,7 +164,7 @@ describePostgres.concurrent('postgres: a connection that is lost', () => {
 
 describePostgres.concurrent('postgres: a database in trouble', () => {
   fault('PostgreSQL that is full, read-only, locked or stalled')
-  it('[PG4] a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
+  it('a full disk refuses with full, leaves nothing half-written, and works again with room', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await failOn(url, 'keys', 'TRUE', '53100')
@@ -178,7 +178,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     })
   })
 
-  it('[ST2] a call that cannot be written fails alone; concurrent calls are written', async () => {
+  it('a call that cannot be written fails alone; concurrent calls are written', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await failOn(url, 'events', `NEW.data LIKE '%poison%'`, '22000')
@@ -188,7 +188,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     expect(await texts(store)).toEqual(['a', 'b'])
   })
 
-  it('[PG5] a read-only database refuses with readonly', async () => {
+  it('a read-only database refuses with readonly', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
@@ -199,7 +199,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     expect(await texts(store)).toEqual(['a'])
   })
 
-  it('[PG3] a conversation that is locked elsewhere is busy in time', async () => {
+  it('a conversation that is locked elsewhere is busy in time', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await store.commit(ref, () => ({ events: [note('a')], value: 1 }))
@@ -215,7 +215,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     await holding
   })
 
-  it('[PG3] a read or a look that waits for a table that others have locked is busy', async () => {
+  it('a read or a look that waits for a table that others have locked is busy', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url, timeoutMs: 3_600 })
     await store.load(ref)
@@ -237,7 +237,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
     expect((await store.load(ref)).seq).toBe(0)
   })
 
-  it('[PG3] calls that wait for connections, which wait for locks, are busy: the database can be reached', async () => {
+  it('calls that wait for connections, which wait for locks, are busy: the database can be reached', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url, timeoutMs: 3_600, poolSize: 3 })
     await store.load(ref)
@@ -285,7 +285,7 @@ describePostgres.concurrent('postgres: a database in trouble', () => {
 // Not beside others: it holds the event loop.
 describePostgres('postgres: a process that was frozen right before COMMIT', () => {
   fault('PostgreSQL that is full, read-only, locked or stalled')
-  it('[PG10][FA3] is told that its transaction was ended, and writes it again, also without a key', async () => {
+  it('is told that its transaction was ended, and writes it again, also without a key', async () => {
     let freezes = false
     const store = await ownStore({
       url: await ownDatabase(),

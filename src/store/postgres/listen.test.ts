@@ -14,7 +14,7 @@ import { SCHEMA } from './schema.ts'
 const LISTENING = `application_name = 'runsheet-listen' AND (query LIKE 'LISTEN%' OR query = ';') AND state = 'idle'`
 
 describePostgres('postgres: hints', () => {
-  it('[ST8][PG8] come after the listening connection was terminated, for commits meanwhile and afterwards', async () => {
+  it('[ST8] come after the listening connection was terminated, for commits meanwhile and afterwards', async () => {
     const url = await ownDatabase()
     const [reader, writer] = [await ownStore({ url }), await ownStore({ url })]
     const hints = listening(reader)
@@ -29,7 +29,7 @@ describePostgres('postgres: hints', () => {
     await nextHint(hints, { tenant: 'acme', conversation: 'd' })
   })
 
-  it('[ST8][PG8] come without NOTIFY, as behind a pooler: by polling', async () => {
+  it('[ST8] come without NOTIFY, as behind a pooler: by polling', async () => {
     const url = await ownDatabase()
     const hints = listening(await ownStore({ url }))
     await expect.poll(() => connected(url)).toBe(1)
@@ -39,7 +39,7 @@ describePostgres('postgres: hints', () => {
     expect(await nextHint(hints, { tenant: 'acme', conversation: 'quiet' })).toMatchObject({ kind: 'text' })
   })
 
-  it('[ST8][PG8] come for hundreds of conversations at once, also if a name is too long for NOTIFY', async () => {
+  it('[ST8] come for hundreds of conversations at once, also if a name is too long for NOTIFY', async () => {
     const url = await ownDatabase()
     const [reader, writer] = [await ownStore({ url }), await ownStore({ url })]
     const hints = listening(reader)
@@ -89,7 +89,7 @@ describePostgres('postgres: hints', () => {
 })
 
 describePostgres('postgres: hints without a database', () => {
-  it('[ST21] close does not wait for it to come back', async () => {
+  it('close does not wait for it to come back', async () => {
     const line = await lineTo(await ownDatabase())
     const store = await ownStore({ url: line.url })
     const hints = listening(store)

@@ -14,7 +14,7 @@ import { newestStatement, newestValues } from './search-newest.ts'
 import { SCHEMA } from './schema.ts'
 
 describePostgres('search on postgres', () => {
-  it('[SE12] reads a few times as many documents as it returns, however many match', async () => {
+  it('reads a few times as many documents as it returns, however many match', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     for (let commit = 0; commit < 150; commit += 1) {
@@ -37,7 +37,7 @@ describePostgres('search on postgres', () => {
 })
 
 describePostgres('search on postgres, while others write', () => {
-  it('[SE5][SE7][SE8] finds a commit that was queued before another, but committed while that was being indexed', async () => {
+  it('[SE7] finds a commit that was queued before another, but committed while that was being indexed', async () => {
     const url = await ownDatabase()
     const { store: slow, committing, goOn } = await stalled(url)
     const store = await ownStore({ url })
@@ -91,7 +91,7 @@ describePostgres('search on postgres, while others write', () => {
 })
 
 describePostgres('search on postgres that is held up', () => {
-  it('[SE9] answers with what the index has if others have locked the queue', async () => {
+  it('[SE7] answers with what the index has if others have locked the queue', async () => {
     const url = await ownDatabase()
     const store = await ownStore({ url })
     await plan(store, 'c', 'alphaword')
@@ -102,7 +102,7 @@ describePostgres('search on postgres that is held up', () => {
     await unlock()
   })
 
-  it('[PG9][SE9] has one limit for all that it asks', async () => {
+  it('[PG9][SE7] has one limit for all that it asks', async () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     atTestEnd(() => void vi.useRealTimers())
     const given: (number | undefined)[] = []

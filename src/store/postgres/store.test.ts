@@ -34,7 +34,7 @@ describePostgres('postgres', () => {
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
 
-  it('[PG2] a database of a newer version is refused and left untouched', async () => {
+  it('a database of a newer version is refused and left untouched', async () => {
     const url = await ownDatabase()
     await (await openPostgresStore({ url })).close()
     await sql(url, `UPDATE ${SCHEMA}.format SET version = 99`)
@@ -43,7 +43,7 @@ describePostgres('postgres', () => {
     expect(await sql(url, `SELECT version FROM ${SCHEMA}.format`)).toEqual([{ version: 99 }])
   })
 
-  it('[PG6] runs as a user without CREATE rights once the tables exist', async () => {
+  it('runs as a user without CREATE rights once the tables exist', async () => {
     const url = await ownDatabase()
     const plain = Object.assign(new URL(url), { username: `plain_${process.pid}` })
     await sql(url, `CREATE ROLE plain_${process.pid} LOGIN`)
@@ -66,7 +66,7 @@ describePostgres('postgres', () => {
     await expect(failing).rejects.not.toThrow(/sesame|127\.0\.0\.1|nowhere/)
   })
 
-  it('[EV5][PG7] now is the time of the database, not of the machine', async () => {
+  it('[EV5] now is the time of the database, not of the machine', async () => {
     const store = await ownStore({ url: await ownDatabase() })
     const before = Date.now()
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2001-01-01') })
@@ -79,7 +79,7 @@ describePostgres('postgres', () => {
     }
   })
 
-  it('[ST10] a turn cannot be claimed between the check of the lease and the commit', async () => {
+  it('[ST9] a turn cannot be claimed between the check of the lease and the commit', async () => {
     const url = await ownDatabase()
     let skew = 0
     const elsewhere = await ownStore({ url, skewMs: () => skew })
@@ -113,7 +113,7 @@ describePostgres('postgres', () => {
       await sql(url, `UPDATE ${SCHEMA}.turns SET needs = '${abilities[0]}'`)
     }
 
-    it('[ST25] do not overlap, however long one takes', async () => {
+    it('do not overlap, however long one takes', async () => {
       const url = await ownDatabase()
       const stores = [await ownStore({ url }), await ownStore({ url })] as const
       await needing(url, stores[0])
@@ -126,7 +126,7 @@ describePostgres('postgres', () => {
       expect((await Promise.all(claims)).filter(Boolean)).toHaveLength(1)
     })
 
-    it('[ST25] do not overtake a late holder while it writes: it is fenced off before, or it goes on', async () => {
+    it('do not overtake a late holder while it writes: it is fenced off before, or it goes on', async () => {
       const url = await ownDatabase()
       let skew = 0
       const elsewhere = await ownStore({ url, skewMs: () => skew })
@@ -151,7 +151,7 @@ describePostgres('postgres', () => {
     })
   })
 
-  it('[ST3][FA2] eight writers on two stores and four conversations lose nothing', async () => {
+  it('[ST1][FA2] eight writers on two stores and four conversations lose nothing', async () => {
     const url = await ownDatabase()
     const stores = [await ownStore({ url }), await ownStore({ url })]
     const conversations = ['a', 'b', 'c', 'd'].map(conversation => ({ tenant: 'acme', conversation }))
@@ -211,7 +211,7 @@ describePostgres('postgres', () => {
     expect(await store.commit({ ...ref, once }, () => ({ events: [], value: 3 }))).toMatchObject({ replayed: true })
   })
 
-  it('[ST21] nothing keeps the process alive after close', async () => {
+  it('nothing keeps the process alive after close', async () => {
     const script = `
       const { openPostgresStore } = await import(${JSON.stringify(new URL('store.ts', import.meta.url).href)})
       const store = await openPostgresStore({ url: ${JSON.stringify(await ownDatabase())} })

@@ -48,7 +48,7 @@ describe('snapshots', () => {
     return state
   }
 
-  it('[SQ10] are written every 200 events, and a cold load starts from the newest', async () => {
+  it('are written every 200 events, and a cold load starts from the newest', async () => {
     const state = await longLog()
     expect(raw(db => db.prepare('SELECT seq, v FROM snapshots').all())).toMatchObject([
       { seq: 200, v: SNAPSHOT_VERSION },
@@ -63,19 +63,19 @@ describe('snapshots', () => {
     expect(await coldLoad()).toBe(state.replace('"last_number":1', '"last_number":77'))
   })
 
-  it('[SQ10] that were changed are ignored: the log is folded', async () => {
+  it('that were changed are ignored: the log is folded', async () => {
     const state = await longLog()
     raw(db => db.exec(`UPDATE snapshots SET state = replace(state, '"last_number":1', '"last_number":77')`))
     expect(await coldLoad()).toBe(state)
   })
 
-  it('[SQ10] of another version are ignored: the log is folded', async () => {
+  it('of another version are ignored: the log is folded', async () => {
     const state = await longLog()
     raw(db => db.exec(`UPDATE snapshots SET v = 0, state = 'not even JSON'`))
     expect(await coldLoad()).toBe(state)
   })
 
-  it('[SQ10] are written less often for a long list', async () => {
+  it('are written less often for a long list', async () => {
     const store = await openSqliteStore({ path })
     await store.commit(ref, run(openTurn('t1')))
     for (let index = 0; index < 20; index += 1)
@@ -88,7 +88,7 @@ describe('snapshots', () => {
 })
 
 describe('a group', () => {
-  it('[ST2] fails only the call that cannot be written', async () => {
+  it('fails only the call that cannot be written', async () => {
     const store = await openSqliteStore({
       path,
       onWrite: (_, { conversation }) => {
