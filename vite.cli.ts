@@ -5,11 +5,8 @@ import { bundleWorker } from './scripts/bundle-worker.ts'
 /** What `main.ts` shares with commands. */
 const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy)\.ts$/
 
-/** What a hook needs that can ask the MCP process of its host. */
+/** What a hook needs to ask the MCP process of its host. */
 const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event|hosts\/hosts)\.ts$/
-
-/** What it needs besides, if it cannot, to see that a conversation has no plan. */
-const HOOK_DIRECT = /src\/(cli\/hook-direct|domain\/text|store\/private-file)\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {
@@ -43,8 +40,6 @@ export default defineConfig({
             { name: 'common', test: COMMON, priority: 6 },
             // A host waits for each hook: it loads no more than it needs, one file after the other.
             { name: 'hook', test: HOOK, priority: 9 },
-            { name: 'hook-direct', test: HOOK_DIRECT, priority: 8 },
-            { name: 'hook-reader', test: /src\/cli\/hook-reader\.ts$/, priority: 7 },
             // So does a prompt or a status bar.
             { name: 'status-line', test: /src\/cli\/status-line\.ts$/, priority: 5 },
           ],

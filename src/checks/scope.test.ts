@@ -22,19 +22,22 @@ interface Case {
   readonly changed?: readonly string[]
   /** Changed during the run. */
   readonly touched?: readonly string[]
+  /** New since the first runs. */
+  readonly added?: readonly string[]
   readonly rules?: readonly string[]
   readonly isPartial?: boolean
 }
 
 /** The paths of the changes by what they are. */
 function found({ check = NODE_TEST, scopes, protect = [], written = [], isPartial = false, ...files }: Case) {
-  const { changed = [], touched = [], rules } = files
-  const all = [...changed, ...touched]
+  const { changed = [], touched = [], added = [], rules } = files
+  const all = [...changed, ...touched, ...added]
   const at = (version: (path: string) => string): Readonly<Record<string, string>> =>
     Object.fromEntries(all.map(path => [path, version(path)]))
-  const record = { covers: NO_COVERS, listed: at(() => 'first'), watched: {}, written }
+  const known = Object.entries(at(() => 'first')).filter(([path]) => !added.includes(path))
+  const record = { covers: NO_COVERS, listed: Object.fromEntries(known), watched: {}, written }
   const before = seen(
-    at(path => (changed.includes(path) ? 'work' : 'first')),
+    at(path => (touched.includes(path) ? 'first' : 'work')),
     rules,
   )
   const ran = seen(
@@ -113,8 +116,10 @@ describe('the words of a command', () => {
     expect(found({ check, changed: ['src/a.js'] })).toEqual(NOTHING)
   })
 
-  it('are allowed by the scope of the step', () => {
-    expect(found({ check, scopes: scoped(['tools/**']), changed: ['tools/check.js'] })).toEqual(NOTHING)
+  it('[CR17] in the scope of the step are its own tests, but for new files, which are the work', () => {
+    const scopes = scoped(['tools/**', 'cases/**'])
+    expect(found({ check, scopes, changed: ['tools/check.js'] })).toEqual({ own: ['tools/check.js'] })
+    expect(found({ check, scopes, added: ['cases/new.txt'] })).toEqual(NOTHING)
   })
 
   it('what a program only looks at is the work', () => {
@@ -189,6 +194,7 @@ describe('a glob that a model proposes needs a word of its own if it', () => {
     ['names every file', ['**', '**/*', '*']],
     ['names protected files', ['test/**', '**/*.test.ts', 'package.json', '*.json', 'src/{a,b}.test.js', '**/tests/*']],
     ['names a word of its check', ['tools/**', 'tools/check.js', 'src/cases', '**/*.js']],
+    ['is written in another way', ['te[s]t/a.js', 't?st/a.js', '!(src)/**', '+(test)/a.js']],
     ['names what the settings protect', ['src/schema/**', 'src/**/a.sql']],
   ])('%s', (_, globs) => {
     expect(partedScope(globs, check, ROOT, ['src/schema/a.sql'])).toEqual({ asks_scope: globs })

@@ -97,8 +97,11 @@ export function changesOutOfScope(
   return changes
 
   function kindOf(path: string, isProtected: boolean): FileChange['is'] | undefined {
-    if (isProtected && isOwn(path)) return isOfPlan ? undefined : 'own'
-    if (isProtected || isWord(path)) return isOwn(path) ? undefined : 'protected'
+    if (isProtected || isWord(path)) {
+      if (!isOwn(path)) return 'protected'
+      // A new file among the words is the work that the check looks for.
+      return isOfPlan || !(isProtected || recorded.has(path)) ? undefined : 'own'
+    }
     // A check of the whole plan has no step that a person could be asked about.
     return isPartial || isOfPlan || isBegun.some(matches => matches(path)) ? undefined : 'outside'
   }
@@ -177,7 +180,11 @@ export function partedScope(
   const table = [...DEFAULT_PROTECT, ...protect]
   const isProtected = globsOf(table).matches
   const named = [...table.flatMap(samplesOf), ...(check ? wordsOf(check, root) : [])]
-  const asks = globs.filter(glob => samplesOf(glob).some(isProtected) || named.some(globsOf([glob]).matches))
+  // What else a pattern may name is not worked out.
+  const isHard = (glob: string): boolean => /[?[\]()!]/.test(glob)
+  const asks = globs.filter(
+    glob => isHard(glob) || samplesOf(glob).some(isProtected) || named.some(globsOf([glob]).matches),
+  )
   const scope = globs.filter(glob => !asks.includes(glob))
   return { ...(scope.length > 0 ? { scope } : {}), ...(asks.length > 0 ? { asks_scope: asks } : {}) }
 }
@@ -186,7 +193,7 @@ export function partedScope(
 function samplesOf(glob: string): readonly string[] {
   const [, before = '', choices, after = ''] = /^(.*?)\{([^{}]*)\}(.*)$/s.exec(glob) ?? []
   if (choices !== undefined) return choices.split(',').flatMap(each => samplesOf(before + each + after))
-  return [glob.replaceAll('**/', '').replaceAll(/\*+|\?|\[[^\]]*\]/g, 'x')]
+  return [glob.replaceAll('**/', '').replaceAll(/\*+/g, 'x')]
 }
 
 /** Files that a check tests; it passes or fails by them. */

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Workspace } from '../domain/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 
@@ -53,11 +53,6 @@ export const isFile = (path: string): boolean => statsOf(path)?.isFile() ?? fals
 
 export const isFolder = (path: string): boolean => statsOf(path)?.isDirectory() ?? false
 
-export function isExecutable(path: string): boolean {
-  const stats = statsOf(path)
-  return stats !== undefined && stats.isFile() && (stats.mode & 0o111) !== 0
-}
-
 function statsOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -72,12 +67,6 @@ export function pathFrom(folder: string, path: string): string | undefined {
   const way = relative(folder, path)
   if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) return undefined
   return way.split(sep).join('/')
-}
-
-/** A folder and its parents up to the root; empty if it is outside. */
-export function foldersUp(root: string, folder: string): readonly string[] {
-  if (pathFrom(root, folder) === undefined) return []
-  return folder === root ? [folder] : [folder, ...foldersUp(root, dirname(folder))]
 }
 
 export function realOf(path: string): string {

@@ -32,10 +32,8 @@ export interface AppOptions {
   readonly workspace?: string
   readonly agentWrites: number
   readonly agentReads: number
-  readonly maxStreams: number
-  readonly maxWaiting: number
+  readonly maxRequests: number
   /** In megabytes. */
-  readonly maxInFlight: number
   readonly publicUrl?: URL
   readonly titles: 'on' | 'off'
 }
@@ -171,9 +169,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
     mcp: async (request, incoming) => (await mcpEndpoint()).fetch(request, incoming),
     agentWritesPerMinute: options.agentWrites,
     agentReadsPerMinute: options.agentReads,
-    maxStreams: options.maxStreams,
-    maxWaitingCalls: options.maxWaiting,
-    maxBytesInFlight: options.maxInFlight * 1024 * 1024,
+    maxRequests: options.maxRequests,
     ...(options.publicUrl ? { publicUrl: options.publicUrl } : {}),
   })
   liveText.on('text', (ref, text) => server.showText(ref, text))

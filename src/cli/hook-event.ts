@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
 import { GATE_MARK } from '../domain/host-marks.ts'
 import { isId } from '../domain/text.ts'
-import { answerFor } from '../hooks/answer.ts'
-import type { HookAnswer, HookEvent, HookFeatures } from '../hooks/event.ts'
+import { answerFor, type HookAnswer, type HookEvent, type HookFeatures } from '../hooks/event.ts'
 import type { HookNote, HookNotes } from '../hooks/notes.ts'
 import { eventOf, type Payload } from '../hooks/payload.ts'
 import { type HookHost, HOSTS } from '../hosts/hosts.ts'
@@ -79,6 +78,13 @@ export function fileNotes(data: string, host: HookHost): HookNotes {
       replacePrivateFile(file(), JSON.stringify({ host, ...note }))
     },
   }
+}
+
+/** Leaves the session of a prompt for the MCP process of the host, which is not connected yet. */
+export function noteSession(data: string, command: HookCommand, payload: string): void {
+  const { host, event, given } = hostEvent(command, payload) ?? {}
+  if (host && event?.kind === 'prompt' && !given)
+    fileNotes(data, host).write({ session: event.session, turn: event.turn })
 }
 
 /** The session that the host's hooks named last. */

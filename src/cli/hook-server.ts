@@ -23,8 +23,8 @@ const MAX_LINE = 1_024
 const MAX_PATH = 100
 
 /**
- * Answers the host's command hooks over a socket. Where sockets are unavailable (Windows, path too long), hooks open
- * the database themselves. Returns a function that stops it.
+ * Answers the host's command hooks over a socket. Where sockets are unavailable (Windows, path too long), they get no
+ * answer. Returns a function that stops it.
  */
 export function serveHooks(options: HookServerOptions): () => void {
   if (!HAS_SOCKETS) return () => {}

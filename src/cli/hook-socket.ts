@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { HookCommand } from './hook-event.ts'
 
-// A command hook need not open the database: the host's MCP process has it open and listens on a socket. The command
-// sends a line with its request, then the host's payload.
+// A command hook asks the host's MCP process, which listens on a socket. The command sends a line with its request, then
+// the host's payload.
 
 /** Bump when the protocol changes: processes of different versions then do not find each other. */
 const FORM = 1

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { MAX_HOOK_MS } from '../hooks/event.ts'
 import { HOOK_HOSTS } from '../hosts/hosts.ts'
@@ -29,9 +30,9 @@ async function answerTo(command: HookCommand, data: string): Promise<string> {
   const payload = await readText(process.stdin)
   if (payload === undefined) return ''
   const answer = await askMcpProcess(data, command, payload)
-  if (answer !== undefined) return answer
-  const { answerDirectly } = await import('./hook-direct.ts')
-  return answerDirectly(data, command, payload)
+  // Lazy import: a host waits for each module.
+  if (answer === undefined && existsSync(data)) (await import('./hook-event.ts')).noteSession(data, command, payload)
+  return answer ?? ''
 }
 
 /** Undefined if malformed. Unknown words are ignored: a newer setup may have written them. */

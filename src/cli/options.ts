@@ -45,12 +45,8 @@ export const serveOptions = (): readonly Option[] => [
   ).argParser(parseDuration),
   fromEnv('--agent-writes <number>', 'write requests an agent may send per minute').default(600).argParser(parseCount),
   fromEnv('--agent-reads <number>', 'read requests an agent may send per minute').default(6_000).argParser(parseCount),
-  fromEnv('--max-streams <number>', 'event streams open at once').default(2_000).argParser(parseCount),
-  fromEnv('--max-waiting <number>', 'tool calls held at once until a person decides')
+  fromEnv('--max-requests <number>', 'open requests per token, event streams and calls that wait included')
     .default(2_000)
-    .argParser(parseCount),
-  fromEnv('--max-in-flight <megabytes>', 'bodies and unread answers in memory at once')
-    .default(64)
     .argParser(parseCount),
   fromEnv('--log <level>', 'log level on stderr').choices(['silent', 'error', 'warn', 'info', 'debug']).default('warn'),
   configOption(),

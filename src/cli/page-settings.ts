@@ -19,7 +19,7 @@ import {
 } from '../domain/settings.ts'
 import { type RuleChange, type SavedRules, TOOL_RULES, withRules } from '../domain/tool-rules.ts'
 import type { SettingsChange } from '../domain/wire.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError } from '../http/replies.ts'
 import type { ModelChoice } from '../runner/live-models.ts'
 import { PROVIDER_KEYS } from '../runner/provider-keys.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'

@@ -16,6 +16,7 @@ import {
   type ReviewReceipt,
   type StepReceipt,
 } from '../domain/receipt.ts'
+import { globText } from '../domain/row.ts'
 import { cut } from '../domain/text.ts'
 import type { Door, Ref } from '../door/door.ts'
 import { EDGES } from './audit.ts'
@@ -149,7 +150,7 @@ function stepText(step: StepReceipt): string {
     ...(outcome === null ? [] : [`- Outcome: ${inText(cut(outcome, MAX_TEXT))}`]),
     ...reasons.map(reason => `- Why: ${inText(reason)}`),
     ...disputes.flatMap(disputeLines),
-    ...(scope === null ? [] : [`- May change: ${scope.map(inCode).join(', ')}`]),
+    ...(scope === null ? [] : [`- May change: ${scope.map(glob => inCode(globText(glob))).join(', ')}`]),
     ...checks.flatMap(checkLines),
     ...verdicts.map(({ verdict, reason, model, fenced }) => {
       const why = reason === '' ? '' : `: ${inText(cut(reason, MAX_TEXT))}`

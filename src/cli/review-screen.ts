@@ -2,7 +2,7 @@ import type { Check } from '../domain/check.ts'
 import type { Instant } from '../domain/instant.ts'
 import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
-import { fieldTexts } from '../domain/row.ts'
+import { fieldTexts, globText } from '../domain/row.ts'
 import type { WaitingDispute } from '../domain/wire.ts'
 import { visible } from '../domain/visible.ts'
 import {
@@ -112,7 +112,9 @@ function rowText(row: PlanRow, number: number, screen: Screen, columns: number, 
 /** Globs that count once the person adds them to the scope. */
 function asksText({ draft_index = -1, scope }: PlanRow, draft: readonly DraftRow[]): readonly string[] {
   const asks = (draft[draft_index]?.asks_scope ?? []).filter(glob => !scope.includes(glob))
-  return asks.length === 0 ? [] : [`asks to change, too (off until you add it): ${asks.join(', ')}`]
+  return asks.length === 0
+    ? []
+    : [`asks to change, too (off until you add it): ${asks.map(glob => globText(glob)).join(', ')}`]
 }
 
 function checkText(each: PlanCheck, row: PlanRow, draft: readonly DraftRow[], columns: number, paint: Paint): string[] {

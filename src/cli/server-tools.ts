@@ -5,7 +5,7 @@ import { countRules, MAX_RULES, offeredOf, type RuleChange, rulingOf, savedRule 
 import { visible } from '../domain/visible.ts'
 import type { ServerToolView, SettingsAnswer, ToolRuleChange, ToolsAnswer, ToolServerView } from '../domain/wire.ts'
 import { hashOf } from '../door/door.ts'
-import { HttpError } from '../http/http-error.ts'
+import { HttpError } from '../http/replies.ts'
 import type { ServerTools } from '../http/route.ts'
 import { type McpServer, type McpServers, type McpState, secretsOf } from '../runner/mcp-tools.ts'
 import { causeOf, CliError } from './cli-error.ts'

@@ -254,7 +254,7 @@ function pathIn(field: string, raw: unknown): string {
   const path = text(field, raw)
   // Braces and parentheses in a glob list alternatives.
   const parts = path.split(/[\\/{},()|]/)
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
+  if (/(?:^|[{,(|])\//.test(path) || /^[A-Za-z]:/.test(path) || path.startsWith('~') || parts.includes('..')) {
     throw flaw(field, `a path inside the workspace, relative and without "..", not "${path}"`)
   }
   return path

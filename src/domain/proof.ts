@@ -32,7 +32,7 @@ export interface CheckRun {
   readonly fingerprint?: string
   /** Files that changed since the plan was approved, and that the step may not change. */
   readonly changes?: readonly FileChange[]
-  /** There were too many files: only protected ones, those that checks name, and scopes were compared. */
+  /** There were too many files: only protected ones and those that checks name were compared. */
   readonly partial?: true
   /** Of a held-out check: only the log has its exit code, reason and output. */
   readonly hidden?: true

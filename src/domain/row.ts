@@ -175,5 +175,6 @@ export const fieldTexts = (row: Pick<Row, PlainField>, ...kinds: readonly FieldK
 /** The globs that match every file. */
 const ANY_FILE: ReadonlySet<string> = new Set(['**', '**/*'])
 
-const itemText = (name: RowField, item: string): string =>
-  FIELDS[name].kind === 'globs' && ANY_FILE.has(item) ? 'any file' : item
+const itemText = (name: RowField, item: string): string => (FIELDS[name].kind === 'globs' ? globText(item) : item)
+
+export const globText = (glob: string, anyFile = 'any file'): string => (ANY_FILE.has(glob) ? anyFile : glob)

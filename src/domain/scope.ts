@@ -25,10 +25,14 @@ export interface Scopes {
 
 export function scopesOf(state: Proofs, plan: Plan, task: Task | undefined): Scopes {
   const begun = tasksOf(state, plan)
-    .filter(({ id, status }) => id === task?.id || status === 'in_progress' || status === 'completed')
+    .filter(each => each.id === task?.id || hasBegun(each))
     .map(each => scopeOf(state, each))
   return task ? { own: [scopeOf(state, task)], begun } : { own: begun, begun, isOfPlan: true }
 }
+
+/** A disputed step has begun, too: an honest way out must not spoil the other steps. */
+const hasBegun = ({ status, dispute }: Task): boolean =>
+  status === 'in_progress' || status === 'completed' || (status === 'blocked' && dispute !== undefined)
 
 const scopeOf = (state: Pick<Proofs, 'proof'>, { id, scope }: Task): Scope =>
   scope ? { globs: scope, isApproved: proofOf(state, id).scoped === true } : { isApproved: false }

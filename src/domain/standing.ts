@@ -151,7 +151,7 @@ function reasonFor(state: Proofs, task: Task, check: Check): string {
 
 const isPartial = (state: Proofs, { id }: Task, { hash }: Check): boolean =>
   countingRun(taskRuns(state, id, hash))?.partial === true
-const PARTIAL = '; there are too many files, so only protected files, those that checks name, and scopes were compared'
+const PARTIAL = '; there are too many files, so only protected files and those that checks name were compared'
 
 /** The files of a held-out check are not named: they may tell what it reads. */
 function changedFiles(state: Proofs, task: Task, check: Check): string {

@@ -1,30 +1,31 @@
 import { createHash } from 'node:crypto'
+import { labelOf } from '../domain/check-label.ts'
+import { isSamePlace } from '../domain/check-state.ts'
 import {
-  type Check,
-  type CheckSpec,
+  MAX_CHECKS,
   cleanCheck,
   cleanCommand,
-  MAX_CHECKS,
   specOf,
+  type Check,
+  type CheckSpec,
   type WithPrograms,
   type Workspace,
 } from '../domain/check.ts'
-import { labelOf } from '../domain/check-label.ts'
-import { isSamePlace } from '../domain/check-state.ts'
-import type { NewTask, TaskChange } from '../domain/command.ts'
 import { splitWords } from '../domain/command-line.ts'
+import type { NewTask, TaskChange } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
-import { checkedOf, planById } from '../domain/plan.ts'
 import { findTask } from '../domain/decide/tasks.ts'
 import { type Need, workspaceIn } from '../domain/needs.ts'
+import { checkedOf, planById } from '../domain/plan.ts'
 import { isApproved, workspaceOf } from '../domain/proof.ts'
-import { invalidField, Refusal } from '../domain/refusal.ts'
+import { Refusal, invalidField, invalidId } from '../domain/refusal.ts'
 import type { Decision } from '../domain/review-action.ts'
 import type { DraftRow, SubmittedRow } from '../domain/review.ts'
 import type { Task } from '../domain/task.ts'
-import { Problem } from '../domain/text.ts'
+import { Problem, isId } from '../domain/text.ts'
 import type { PersonsFields, SentChecks, SentDecision, SentRow } from '../domain/wire.ts'
-import { sorted } from './hash.ts'
+import { sorted } from './transaction.ts'
+import type { Ref } from '../store/store.ts'
 
 /** Parses command lines and computes the hash that a person approves. */
 export interface CheckMaker {
@@ -276,4 +277,15 @@ export const plainMaker: CheckMaker = {
     createHash('sha256')
       .update(JSON.stringify(sorted([specOf(spec), workspace ?? null])))
       .digest('hex'),
+}
+
+/** Returns the ref if both ids are valid, throws otherwise. Some stores use them as file names. */
+export function checked<T extends Ref>(ref: T): T {
+  checkTenant(ref.tenant)
+  if (!isId(ref.conversation)) throw invalidId('session_id')
+  return ref
+}
+
+export function checkTenant(tenant: string): void {
+  if (!isId(tenant)) throw invalidId('tenant')
 }

@@ -1,6 +1,5 @@
 import { v7 } from 'uuid'
-import { type CheckMaker, plainMaker } from './checks.ts'
-import { checked } from './check-ids.ts'
+import { checked, plainMaker, type CheckMaker } from './checks.ts'
 import { Conversations, liveTextIn } from './conversations.ts'
 import { Deadlines } from './deadlines.ts'
 import { EveryCommit, type EventObserver } from './every-commit.ts'
@@ -32,7 +31,7 @@ export {
   preparedChanges,
   preparedTask,
 } from './checks.ts'
-export { hashOf } from './hash.ts'
+export { hashOf } from './transaction.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'
 export type { Service } from './service-watch.ts'
@@ -46,8 +45,7 @@ export {
   type WaitingCalls,
   waitingCalls,
 } from './approvals.ts'
-export { onQueued } from './queue.ts'
-export { Transaction } from './transaction.ts'
+export { onQueued, Transaction } from './transaction.ts'
 export { undoChange } from './undo.ts'
 export type { SentDecision as Decision } from '../domain/wire.ts'
 export type { Edge } from '../domain/event.ts'

@@ -8,7 +8,7 @@ import { StoreError } from '../store/store-error.ts'
 import { decidedReview, type ReviewRecord } from '../store/rows.ts'
 import type { Page, Paged, Ref } from '../store/store.ts'
 import { preparedDecision } from './checks.ts'
-import { hashOf } from './hash.ts'
+import { hashOf } from './transaction.ts'
 import type { Seam } from './seam.ts'
 
 export interface LocatedReview extends Ref {

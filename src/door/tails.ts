@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Commit, commitsAfter } from '../store/commit.ts'
-import { type Hint, type LiveEntry, type Ref, refKey } from '../store/store.ts'
 import type { Seam } from './seam.ts'
-import { Follower, type Member, TextFollower } from './follower.ts'
+import { commitsAfter, type Commit } from '../store/commit.ts'
+import { refKey, type Hint, type LiveEntry, type Ref } from '../store/store.ts'
 
 const PAGE = 500
 /** The longest timer that Node supports. */
@@ -156,5 +155,65 @@ class Feed {
   reset(): void {
     this.seq = undefined
     for (const member of this.members) member.wake()
+  }
+}
+
+/** Events buffered for a slow follower; beyond that it reads the log again itself. */
+const MAX_BUFFERED = 2_000
+
+export abstract class Member {
+  #wake = Promise.withResolvers<void>()
+
+  wake(): void {
+    this.#wake.resolve()
+  }
+
+  async woken(): Promise<void> {
+    await this.#wake.promise
+    this.#wake = Promise.withResolvers<void>()
+  }
+
+  offer(_commits: readonly Commit[]): void {}
+  textChanged(): void {}
+}
+
+export class TextFollower extends Member {
+  override textChanged(): void {
+    this.wake()
+  }
+}
+
+/** Follows the log of a conversation. It tracks its own position, so no commit is missed or repeated. */
+export class Follower extends Member {
+  seq: number
+  #buffer: Commit[] = []
+  #buffered = 0
+
+  constructor(seq: number) {
+    super()
+    this.seq = seq
+  }
+
+  override offer(commits: readonly Commit[]): void {
+    const size = commits.reduce((sum, { events }) => sum + events.length, 0)
+    if (this.#buffered + size > MAX_BUFFERED) this.#clear()
+    else {
+      this.#buffer.push(...commits)
+      this.#buffered += size
+    }
+    this.wake()
+  }
+
+  take(): readonly Commit[] {
+    const fresh = this.#buffer.filter(({ seq }) => seq > this.seq)
+    this.#clear()
+    if (fresh[0]?.events[0]?.seq !== this.seq + 1) return []
+    this.seq = fresh.at(-1)?.seq ?? this.seq
+    return fresh
+  }
+
+  #clear(): void {
+    this.#buffer = []
+    this.#buffered = 0
   }
 }

@@ -1,8 +1,7 @@
 import { Refusal } from '../domain/refusal.ts'
 import { type Template, templateNameProblem, templateOf } from '../domain/template.ts'
 import type { SentRow } from '../domain/wire.ts'
-import { checkTenant } from './check-ids.ts'
-import { type CheckMaker, preparedRows } from './checks.ts'
+import { checkTenant, preparedRows, type CheckMaker } from './checks.ts'
 import type { Seam } from './seam.ts'
 
 export class Templates {

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto'
 import type { Command } from '../domain/command.ts'
-import { type Conversation, fold, stamped } from '../domain/conversation.ts'
+import { fold, stamped, type Conversation } from '../domain/conversation.ts'
 import { decide } from '../domain/decide/index.ts'
 import { attributed } from '../domain/decision.ts'
-import { Refusal } from '../domain/refusal.ts'
 import type { NewEvent, StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Origin } from '../domain/origin.ts'
-import type { Decided } from '../store/store.ts'
+import { FATE_TYPES, fateOf } from '../domain/queue.ts'
+import { Refusal } from '../domain/refusal.ts'
+import type { Door } from './door.ts'
+import type { Committed, Decided, Ref } from '../store/store.ts'
 
 /** Several commands as one commit: each is decided on the state after the ones before it. */
 export class Transaction {
@@ -59,5 +62,38 @@ export class Transaction {
 
   decided<T>(value: T): Decided<T> {
     return this.#discarded ? { value, discard: true } : { value, events: this.events, after: this.state }
+  }
+}
+
+/** Hashes JSON content, independent of key order. */
+export function hashOf(body: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(sorted(body)) ?? 'null')
+    .digest('base64url')
+}
+
+export function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, entry]) => [key, sorted(entry)]))
+}
+
+/**
+ * Runs a change on a queued message as one commit. If the message no longer waits, the refusal says what became of it.
+ */
+export async function onQueued<T>(
+  door: Door,
+  ref: Ref,
+  messageId: string,
+  work: (transaction: Transaction) => T,
+): Promise<Committed<T>> {
+  try {
+    return await door.transact(ref, work)
+  } catch (error) {
+    if (!(error instanceof Refusal) || !error.is('message_not_found')) throw error
+    // A message's fate is final, so reading it after the refusal cannot race.
+    const fate = fateOf(await door.conversations.events(ref, { types: FATE_TYPES }), messageId)
+    throw fate ? new Refusal(`message_${fate}`, { message_id: messageId }) : error
   }
 }

@@ -1,3 +1,5 @@
+import { type HookHost, HOSTS } from '../hosts/hosts.ts'
+
 /** A host blocks on its hooks for at most this long. */
 export const MAX_HOOK_MS = 2_000
 
@@ -40,3 +42,12 @@ export type HookAnswer =
   | { readonly kind: 'context'; readonly text: string }
 
 export const SILENCE: HookAnswer = { kind: 'silence' }
+
+/** The answer as the host expects it. */
+export function answerFor(host: HookHost, event: string, answer: HookAnswer): Readonly<Record<string, unknown>> {
+  if (answer.kind === 'silence') return {}
+  if (HOSTS[host].hooks === 'plugin')
+    return answer.kind === 'block' ? { reason: answer.reason } : { context: answer.text }
+  if (answer.kind === 'block') return { decision: 'block', reason: answer.reason }
+  return { hookSpecificOutput: { hookEventName: event, additionalContext: answer.text } }
+}

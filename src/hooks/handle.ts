@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { gateText } from '../domain/digest.ts'
+import type { Conversation } from '../domain/conversation.ts'
+import { DIGEST_EVENTS, gateText, planDigest } from '../domain/digest.ts'
 import type { StoredEvent } from '../domain/event.ts'
 import { followedTasks, GATE_EVENTS, heldPlan } from '../domain/gate.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { addEvidence, type Door, type Ref } from '../door/door.ts'
-import { type PlanLog, tellPlan } from './digest.ts'
 import { type HookAnswer, type HookEvent, type HookFeatures, MAX_HOOK_MS, SILENCE } from './event.ts'
 import type { HookNote, HookNotes } from './notes.ts'
 
@@ -38,7 +38,7 @@ export async function handleHook(event: HookEvent, deps: HookDeps): Promise<Hook
   switch (event.kind) {
     case 'start':
     case 'prompt':
-      return tellPlan(event, { ...deps, log: logOf(deps) })
+      return tellPlan(event, deps)
     case 'tool':
       return onTool(event, deps)
     case 'stop':
@@ -46,10 +46,38 @@ export async function handleHook(event: HookEvent, deps: HookDeps): Promise<Hook
   }
 }
 
-const logOf = ({ door, ref }: HookDeps): PlanLog => ({
-  state: () => door.read(ref),
-  eventsAfter: (seq, limit) => door.conversations.eventsAfter(ref, seq, limit),
-})
+type ReadingEvent = HookEvent & { readonly kind: 'start' | 'prompt' }
+
+/**
+ * Tells an agent the state of its plan: at session start, otherwise with the first prompt, and then whenever others
+ * changed the plan.
+ */
+async function tellPlan(event: ReadingEvent, deps: HookDeps): Promise<HookAnswer> {
+  const { session } = event
+  const { door, ref, features, notes } = deps
+  const state = await door.read(ref)
+  const note = notes.read(session)
+  if (event.kind === 'start') {
+    notes.write({ ...note, told: state.seq })
+    return features.digest ? told(state) : SILENCE
+  }
+  const isFirst = event.keepsDigest || note.told === undefined
+  const seen = Math.max(note.told ?? 0, state.answered_seq)
+  const isDue = features.digest && (isFirst || (state.seq > seen && (await hasNews(deps, seen))))
+  // A prompt starts the host's turn.
+  notes.write({ session, turn: event.turn, since: state.seq, told: isDue ? state.seq : note.told })
+  return isDue ? told(state) : SILENCE
+}
+
+async function hasNews({ door, ref }: HookDeps, seq: number): Promise<boolean> {
+  const events = await door.conversations.eventsAfter(ref, seq, MAX_EVENTS)
+  return events.some(({ type }) => DIGEST_EVENTS.has(type))
+}
+
+function told(state: Conversation): HookAnswer {
+  const text = planDigest(state)
+  return text === '' ? SILENCE : { kind: 'context', text }
+}
 
 async function onTool({ call }: HookEvent & { kind: 'tool' }, deps: HookDeps): Promise<HookAnswer> {
   const { door, ref, features, redact } = deps

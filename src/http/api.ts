@@ -2,14 +2,12 @@ import { type HostPolicy, policyNow } from '../domain/policy.ts'
 import { type Redactor, redactor } from '../domain/redact.ts'
 import { type Door, exceptStorage, type LiveEntry, type Ref } from '../door/door.ts'
 import { createApp } from './app.ts'
-import type { Connection } from './connection.ts'
-import { logStorage } from './error-reply.ts'
-import type { Guard } from './guard.ts'
+import { logStorage, type Logger } from './replies.ts'
+import type { Guard } from './access.ts'
 import { type LimitOptions, Limits } from './limits.ts'
-import type { Logger } from './logger.ts'
 import { type DocumentOptions, withOpenApi } from './openapi.ts'
 import type { Page } from './page.ts'
-import type { Mcp, Parts, Turns } from './route.ts'
+import type { Env, Mcp, Parts, Turns } from './route.ts'
 import { ROUTES } from './routes/index.ts'
 import { Streams } from './sse/streams.ts'
 
@@ -33,8 +31,7 @@ export interface ApiOptions extends Partial<Parts>, LimitOptions {
 }
 
 export interface Api {
-  /** Answers over the connection, or with the returned response. */
-  fetch(request: Request, connection: Connection): Response | Promise<Response>
+  fetch(request: Request, bindings?: Env['Bindings']): Response | Promise<Response>
   showText(ref: Ref, text: LiveEntry): void
   readonly closing: AbortSignal
   /** Ends all streams and answers the calls that wait for a review. */
@@ -51,7 +48,6 @@ export function createApi(options: ApiOptions): Api {
   const limits = new Limits(options, (what, role) => metrics?.refused(what, role))
   const streams = new Streams({
     door,
-    limits,
     onError: exceptStorage(error => log.warn({ err: error }, 'a stream ended')),
     ...(options.heartbeatMs === undefined ? {} : { heartbeatMs: options.heartbeatMs }),
   })
@@ -63,7 +59,6 @@ export function createApi(options: ApiOptions): Api {
     deps: {
       door,
       streams,
-      limits,
       redact,
       // Read per request because both can change at runtime.
       get models() {
@@ -88,6 +83,7 @@ export function createApi(options: ApiOptions): Api {
       ROUTES.filter(({ needs }) => needs === undefined || options[needs] !== undefined),
       document,
     ),
+    limits,
     guard,
     log,
     redact,
@@ -96,7 +92,7 @@ export function createApi(options: ApiOptions): Api {
     ...(mcp ? { mcp } : {}),
   })
   return {
-    fetch: (request, connection) => app.fetch(request, { connection }),
+    fetch: (request, bindings = {}) => app.fetch(request, bindings),
     showText: (ref, text) => streams.showText(ref, text),
     closing: closing.signal,
     close: () => {

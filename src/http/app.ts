@@ -1,27 +1,19 @@
 import { Hono } from 'hono'
 import { getPath } from 'hono/utils/url'
 import { textForAgent } from '../domain/held-out.ts'
-import { originNames } from '../domain/origin.ts'
+import { type Origin, originNames } from '../domain/origin.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { Refusal } from '../domain/refusal.ts'
-import { bodyBytes, MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES, readJson } from './body.ts'
-import { CLIENT_LEFT, type Reply } from './connection.ts'
-import type { Caller } from './credentials.ts'
-import { errorReply } from './error-reply.ts'
-import type { Guard } from './guard.ts'
-import { JSON_TYPE, SAFE } from './headers.ts'
-import { HttpError, notFound } from './http-error.ts'
-import type { Limits } from './limits.ts'
-import type { Logger } from './logger.ts'
+import { MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BYTES, hasBody, parseBody, parseUrl, readJson } from './requests.ts'
+import { requestOrigin, type Caller, type Guard, type Role } from './access.ts'
+import { HttpError, JSON_TYPE, SAFE, errorReply, notFound, type Logger } from './replies.ts'
+import { credentialOf, type Limits, type Release } from './limits.ts'
 import { type Page, pageReply } from './page.ts'
-import { parseBody, parseUrl } from './parse.ts'
-import { credentialOf, type Release } from './quota.ts'
-import { relay } from './relay.ts'
-import { requestOrigin } from './request-origin.ts'
 import type { Answer, Deps, Env, Mcp, Parts, RequestContext, Route } from './route.ts'
 
 export interface AppOptions {
   readonly deps: Deps
+  readonly limits: Limits
   /** Must not contain a route that needs a part missing from `deps`. */
   readonly routes: readonly Route[]
   readonly guard: Guard
@@ -36,10 +28,9 @@ export interface AppOptions {
 
 /**
  * Checks every request in the same order: Host and Origin, caller, role, rate, schema. Errors thrown by a route become
- * replies. Bodies and replies count against the limits while they are in memory.
+ * replies.
  */
-export function createApp({ deps, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
-  const { limits } = deps
+export function createApp({ deps, limits, routes, guard, log, redact, basePath, page, mcp }: AppOptions): Hono<Env> {
   const nameOf = originNames(redact)
   const app = new Hono<Env>({ getPath: request => withoutBase(getPath(request), basePath) })
 
@@ -55,19 +46,15 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
   app.all('*', c => answer(c, 'unknown', () => refusePath(c)))
   return app
 
-  async function answer(c: RequestContext, route: string, work: () => Promise<Reply | Response>): Promise<Response> {
-    const { connection } = c.env
+  async function answer(c: RequestContext, route: string, work: () => Promise<Response>): Promise<Response> {
     const { method } = c.req
     const started = performance.now()
-    const reply = await work().catch((error: unknown) =>
+    const response = await work().catch((error: unknown) =>
       // Log the route, not the URL: URLs contain search texts.
-      connection.isClosed ? CLIENT_LEFT : errorReply(error, log, { method, route }),
+      c.req.raw.signal.aborted ? CLIENT_LEFT() : errorReply(error, log, { method, route }, c.get('role')),
     )
-    deps.metrics?.request(method, route, reply.status, (performance.now() - started) / 1_000)
-    if (reply instanceof Response) return reply
-    const { body } = reply
-    const isOpen = typeof body !== 'string' || c.get('role') === 'person'
-    return connection.send(isOpen ? reply : { ...reply, body: textForAgent(body) })
+    deps.metrics?.request(method, route, response.status, (performance.now() - started) / 1_000)
+    return response
   }
 
   async function callerOf(c: RequestContext): Promise<Caller> {
@@ -76,34 +63,27 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
     return caller
   }
 
-  async function callRoute(route: Route, c: RequestContext): Promise<Reply | Response> {
+  async function callRoute(route: Route, c: RequestContext): Promise<Response> {
     if (!route.public) guard.check(c.req.raw)
     const caller = route.role === 'none' ? undefined : await callerOf(c)
     if (route.role === 'person' && caller?.role !== 'person') {
       throw new Refusal('persons_only', { action: 'use_route' })
     }
-    const isRead = route.method === 'get'
-    if (caller) limits.request(caller, isRead ? 'reads' : 'writes')
-    const maxBytes = caller ? MAX_BODY_BYTES : MAX_ANONYMOUS_BODY_BYTES
-    const bytes = bodyBytes(c, route.body !== undefined, maxBytes)
-    const release = limits.body(caller, bytes)
-    try {
-      const raw = route.body || bytes > 0 ? await readJson(c, maxBytes) : undefined
-      await limits.turn(caller)
-      if (isRead && c.env.connection.isClosed) return CLIENT_LEFT
-      const reply = await handle(route, c, caller ?? ANONYMOUS, raw)
-      return reply instanceof Response ? reply : counted(c, reply, caller, !isRead)
-    } finally {
-      release()
-    }
+    if (caller) limits.count(caller, route.method === 'get' ? 'reads' : 'writes')
+    return whileOpen(c, route.public ? () => {} : limits.open(caller), async release => {
+      const maxBytes = caller ? MAX_BODY_BYTES : MAX_ANONYMOUS_BODY_BYTES
+      const raw = route.body || hasBody(c) ? await readJson(c, maxBytes) : undefined
+      return handle(route, c, caller ?? ANONYMOUS, raw, release)
+    })
   }
 
-  function counted({ env }: RequestContext, reply: Reply, caller: Caller | undefined, mustBeSent: boolean): Reply {
-    env.connection.onClose(limits.answer(caller, Buffer.byteLength(reply.body ?? ''), mustBeSent))
-    return reply
-  }
-
-  async function handle(route: Route, c: RequestContext, caller: Caller, raw: unknown): Promise<Reply | Response> {
+  async function handle(
+    route: Route,
+    c: RequestContext,
+    caller: Caller,
+    raw: unknown,
+    release: Release,
+  ): Promise<Response> {
     const call = {
       params: parseUrl(route.params, c.req.param()),
       query: parseUrl(route.query, c.req.query()),
@@ -111,50 +91,43 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
       caller,
       method: c.req.method,
       header: (name: string) => c.req.header(name),
-      connection: c.env.connection,
+      signal: c.req.raw.signal,
+      release,
     }
-    const { connection } = c.env
-    const door =
-      route.method === 'get' ? deps.door : deps.door.from(requestOrigin(caller, c.req.raw, connection, nameOf))
+    const door = route.method === 'get' ? deps.door : deps.door.from(originOf(c, caller))
     const answered = await route.handle(call, { ...deps, door } as Deps & Parts)
-    return answered instanceof Response ? answered : replyOf(answered)
+    return answered instanceof Response ? answered : replyOf(answered, caller.role)
   }
 
-  async function callMcp(c: RequestContext, mcp: Mcp): Promise<Reply | Response> {
+  async function callMcp(c: RequestContext, mcp: Mcp): Promise<Response> {
     guard.check(c.req.raw)
     const caller = await callerOf(c)
     if (!MCP_METHODS.includes(c.req.method)) return refuseMethod(c, false, MCP_METHODS.join(', '))
-    const { connection } = c.env
     const isPost = c.req.method === 'POST'
-    limits.request(caller, isPost ? 'writes' : 'reads')
-    // Released on close, because held calls and streams outlive the headers.
-    connection.onClose(limits.body(caller, bodyBytes(c, isPost)))
-    const body = isPost ? await readJson(c).catch(asParseError) : undefined
-    if (body instanceof Response) return body
-    const closed = new AbortController()
-    connection.onClose(() => closed.abort())
-    await limits.turn(caller)
-    const answered = await mcp(c.req.raw, {
-      role: caller.role,
-      credential: credentialOf(caller),
-      origin: requestOrigin(caller, c.req.raw, connection, nameOf),
-      body,
-      closed: closed.signal,
-      openStream: () => connection.onClose(limits.stream(caller)),
-      hold: holdFor(limits, caller),
+    limits.count(caller, isPost ? 'writes' : 'reads')
+    return whileOpen(c, limits.open(caller), async () => {
+      const body = isPost ? await readJson(c).catch(asParseError) : undefined
+      if (body instanceof Response) return body
+      const closed = new AbortController()
+      c.env.outgoing?.once('close', () => closed.abort())
+      const answered = await mcp(c.req.raw, {
+        role: caller.role,
+        credential: credentialOf(caller),
+        origin: originOf(c, caller),
+        body,
+        closed: closed.signal,
+      })
+      const headers = { ...Object.fromEntries(answered.headers), ...SAFE }
+      const response = new Response(answered.body, { status: answered.status, headers })
+      return caller.role === 'person' ? response : forAgent(response)
     })
-    if (!(answered instanceof Response)) return { ...answered, headers: { ...answered.headers, ...SAFE } }
-    const headers: Readonly<Record<string, string>> = { ...Object.fromEntries(answered.headers), ...SAFE }
-    if (!answered.body || !headers['content-type']?.startsWith('text/event-stream')) {
-      const reply = { status: answered.status, headers, ...(answered.body ? { body: await answered.text() } : {}) }
-      return counted(c, reply, caller, true)
-    }
-    connection.open(headers)
-    void relay(answered.body, connection, limits.backlog(caller))
-    return connection.response
   }
 
-  async function servePage(c: RequestContext, page: Page): Promise<Reply> {
+  function originOf(c: RequestContext, caller: Caller): Origin {
+    return requestOrigin(caller, c.req.raw, c.env.incoming?.socket.remoteAddress, nameOf)
+  }
+
+  async function servePage(c: RequestContext, page: Page): Promise<Response> {
     const file = page(c.req.path)
     if (!file) return refusePath(c)
     guard.check(c.req.raw)
@@ -176,18 +149,53 @@ export function createApp({ deps, routes, guard, log, redact, basePath, page, mc
   }
 }
 
-function replyOf({ status = 200, body, text, headers }: Answer): Reply {
-  if (body !== undefined) return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify(body) }
-  return { status, headers: { ...SAFE, ...headers }, ...(text === undefined ? {} : { body: text }) }
+/**
+ * Releases a request once its answer has been read. Behind `createHandler` nobody says when that is: there it is once
+ * the answer was made, and a stream releases itself.
+ */
+async function whileOpen(
+  { env }: RequestContext,
+  release: Release,
+  work: (release: Release) => Promise<Response>,
+): Promise<Response> {
+  const { outgoing } = env
+  if (outgoing) {
+    if (outgoing.destroyed) release()
+    else outgoing.once('close', release)
+    return work(() => {})
+  }
+  try {
+    const response = await work(release)
+    const streams = response.body && response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!streams) release()
+    return response
+  } catch (error) {
+    release()
+    throw error
+  }
 }
+
+async function forAgent(response: Response): Promise<Response> {
+  const { status, headers } = response
+  if (!headers.get('content-type')?.startsWith('application/json')) return response
+  return new Response(textForAgent(await response.text()), { status, headers })
+}
+
+/** An agent learns nothing of held-out checks. Event streams are framed by role. */
+function replyOf({ status = 200, body, text, headers }: Answer, role: Role): Response {
+  if (body === undefined) return new Response(text ?? null, { status, headers: { ...SAFE, ...headers } })
+  const json = JSON.stringify(body)
+  const shown = role === 'person' ? json : textForAgent(json)
+  return new Response(shown, { status, headers: { ...SAFE, ...JSON_TYPE, ...headers } })
+}
+
+/** 499: the client closed the request before the reply. */
+const CLIENT_LEFT = (): Response => new Response(null, { status: 499 })
 
 const withoutBase = (path: string, base: string): string =>
   path === base || path.startsWith(`${base}/`) ? path.slice(base.length) || '/' : OUTSIDE
 
 const OUTSIDE = '/outside'
-
-/** Defined at module level because MCP sessions keep this closure: it must not capture the request. */
-const holdFor = (limits: Limits, caller: Caller) => (): Release | undefined => limits.wait(caller)
 
 function asParseError(error: unknown): Response {
   if (!(error instanceof HttpError) || error.code !== 'malformed_json') throw error

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type * as z from 'zod'
 import type { PolicyPatch } from '../domain/policy.ts'
@@ -13,18 +14,15 @@ import type {
 import type { Redactor } from '../domain/redact.ts'
 import type { Origin } from '../domain/origin.ts'
 import type { Ref, Door } from '../door/door.ts'
-import type { Connection, Reply } from './connection.ts'
-import type { Caller, Login, Role } from './credentials.ts'
-import type { Limits } from './limits.ts'
+import type { Caller, Login, Role } from './access.ts'
+import type { Release } from './limits.ts'
 import type { Metrics } from './metrics.ts'
-import type { Release } from './quota.ts'
 import type { Shape } from './shapes.ts'
 import type { Streams } from './sse/streams.ts'
 
 export interface Deps extends Partial<Parts> {
   readonly door: Door
   readonly streams: Streams
-  readonly limits: Limits
   readonly models: readonly ModelView[]
   readonly redact: Redactor
   readonly turns?: Turns
@@ -68,18 +66,14 @@ export type Mcp = (
   request: Request,
   incoming: {
     readonly role: Role
-    /** Identifies the caller for limits and sessions. */
+    /** Identifies the caller's sessions. */
     readonly credential: string
     /** Identifies the caller in the log. */
     readonly origin: Origin
     readonly body: unknown
     readonly closed: AbortSignal
-    /** Reserves an event stream until the connection closes; throws if none is left. */
-    readonly openStream: () => void
-    /** Reserves a slot to wait for a person; undefined if none is left. */
-    readonly hold: () => Release | undefined
   },
-) => Promise<Response | Reply>
+) => Promise<Response>
 
 export interface Turns {
   readonly names: readonly string[]
@@ -98,12 +92,16 @@ export interface Call<P, Q, B> {
   readonly caller: Caller
   readonly method: string
   readonly header: (name: string) => string | undefined
-  readonly connection: Connection
+  /** Aborts when the client leaves before its answer has ended. */
+  readonly signal: AbortSignal
+  /** Ends the request's count among its caller's open ones; for answers that stream. */
+  readonly release: Release
 }
 
 export type RequestContext = Context<Env>
+/** What `@hono/node-server` passes; empty behind `createHandler`, whose host owns the connection. */
 export type Env = {
-  Bindings: { readonly connection: Connection }
+  Bindings: Partial<HttpBindings>
   /** Unset until the caller is known. */
   Variables: { role?: Role }
 }

@@ -16,7 +16,7 @@ import type {
   SettingsChange,
   ToolRuleChange,
 } from '../domain/wire.ts'
-import { exact } from './exact.ts'
+import { exact } from './shapes.ts'
 
 export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 

@@ -1,15 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { LiveEntry, Ref } from '../door/door.ts'
 import { type ApiOptions, createApi } from './api.ts'
-import { Credentials, Login, pageToken, type Role } from './credentials.ts'
-import { errorReply } from './error-reply.ts'
-import { tokenGuard } from './guard.ts'
-import { isLingering } from './linger.ts'
-import { NodeConnection } from './node-connection.ts'
-import { hostOf, Origins } from './origins.ts'
-import { toResponse } from './web-connection.ts'
+import { Credentials, Login, Origins, hostOf, pageToken, tokenGuard, type Role } from './access.ts'
+import { errorReply } from './replies.ts'
 
 export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'basePath' | 'usesTokens'> {
   readonly tenant: string
@@ -19,6 +14,7 @@ export interface ServerOptions extends Omit<ApiOptions, 'guard' | 'login' | 'bas
   readonly stallMs?: number
 }
 
+const STALL_MS = 30_000
 /** Timeout for receiving a whole request, and how often it is checked. */
 const MAX_REQUEST_MS = 60_000
 const CHECK_MS = 10_000
@@ -42,22 +38,16 @@ export function createHttpServer(options: ServerOptions): HttpServer {
   const login = new Login(pageToken(tokens.person))
   const guard = tokenGuard(new Credentials(tokens, tenant), origins)
   const api = createApi({ ...options, guard, login, usesTokens: true })
-  const listener = getRequestListener(
-    (request, { outgoing }) => api.fetch(request, new NodeConnection(outgoing as ServerResponse, options.stallMs)),
-    {
-      overrideGlobalObjects: false,
-      // Handles requests that cannot be routed, such as one with a malformed Host.
-      errorHandler: error => toResponse(errorReply(error, log, { route: 'none' })),
-    },
-  )
+  const listener = getRequestListener((request, bindings) => api.fetch(request, bindings as HttpBindings), {
+    // Handles requests that cannot be routed, such as one with a malformed Host.
+    errorHandler: error => errorReply(error, log, { route: 'none' }),
+  })
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    if (isLingering(incoming)) return
     observe(outgoing)
+    cutStalled(outgoing, options.stallMs ?? STALL_MS)
     void listener(incoming, outgoing)
   }
   const server = createServer({ requestTimeout: MAX_REQUEST_MS, connectionsCheckingInterval: CHECK_MS }, answer)
-  // By default Node sends 100 Continue to every client, even for a body that will be refused.
-  server.on('checkContinue', answer)
   let local = new URL('http://127.0.0.1/')
   let underWay = 0
   let lastAt = performance.now()
@@ -92,6 +82,13 @@ export function createHttpServer(options: ServerOptions): HttpServer {
       clearTimeout(cut)
     },
   }
+}
+
+/** The socket's timeout restarts with each chunk that the client takes; a stream may be silent. */
+function cutStalled(outgoing: ServerResponse, stallMs: number): void {
+  outgoing.setTimeout(stallMs, () => {
+    if (outgoing.writableLength > 0) outgoing.destroy()
+  })
 }
 
 function listening(server: Server, port: number, host: string): Promise<AddressInfo> {

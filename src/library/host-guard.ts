@@ -1,6 +1,5 @@
-import type { Guard } from '../http/guard.ts'
-import { HttpError } from '../http/http-error.ts'
-import { foreignOrigin } from '../http/origins.ts'
+import { foreignOrigin, type Guard } from '../http/access.ts'
+import { HttpError } from '../http/replies.ts'
 
 /** The sender of a request. */
 export interface Identity {

@@ -5,19 +5,15 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { redactor } from '../domain/redact.ts'
 import { createApi } from '../http/api.ts'
-import { errorReply } from '../http/error-reply.ts'
-import { HttpError } from '../http/http-error.ts'
-import { dropRest } from '../http/linger.ts'
+import { HttpError, errorReply, type Logger } from '../http/replies.ts'
 import type { LimitOptions } from '../http/limits.ts'
-import type { Logger } from '../http/logger.ts'
-import { toResponse, WebConnection } from '../http/web-connection.ts'
 import { insideOf } from './door-of.ts'
 import { type Authenticate, checkOrigins, hostGuard } from './host-guard.ts'
 import type { Runsheet } from './runsheet.ts'
 import { version } from './version.ts'
 
 export type { LimitOptions } from '../http/limits.ts'
-export type { LogDetails, Logger } from '../http/logger.ts'
+export type { LogDetails, Logger } from '../http/replies.ts'
 export type { Authenticate, Identity } from './host-guard.ts'
 
 /** Options of `createHandler`. */
@@ -71,9 +67,7 @@ export function createHandler(options: HandlerOptions): Handler {
   const allowOrigins = cors({ origin: [...origins], credentials: true, exposeHeaders: EXPOSED, maxAge: 600 })
   const app = new Hono()
     .use((c, next) => (origins.includes(c.req.header('origin') ?? '') ? allowOrigins(c, next) : next()))
-    .all('*', ({ req: { raw } }) =>
-      api.closing.aborted ? toResponse(errorReply(closing(), log, {})) : api.fetch(raw, new WebConnection(raw.signal)),
-    )
+    .all('*', ({ req: { raw } }) => (api.closing.aborted ? errorReply(closing(), log, {}) : api.fetch(raw)))
   const inProgress = new Set<Promise<Response>>()
   const handle = (request: Request): Promise<Response> => {
     const response = Promise.resolve(app.fetch(request))
@@ -103,24 +97,15 @@ export interface NodeResponse {
 
 /** Adapts a handler to a `node:http` listener or middleware for Express and Connect. */
 export function toNodeHandler(handler: Handler): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const listenerWith = (autoCleanupIncoming: boolean): ReturnType<typeof getRequestListener> =>
-    getRequestListener(request => handler(request), {
-      overrideGlobalObjects: false,
-      autoCleanupIncoming,
-      // A request without a valid URL, such as one with a malformed Host.
-      errorHandler: error => toResponse(errorReply(error, stderrLog, {})),
-    })
-  const [http1, http2] = [listenerWith(false), listenerWith(true)]
+  const listener = getRequestListener(request => handler(request), {
+    overrideGlobalObjects: false,
+    // A request without a valid URL, such as one with a malformed Host.
+    errorHandler: error => errorReply(error, stderrLog, {}),
+  })
   return (request, response) => {
     // Express strips the mount path from `url`.
     if (handler.basePath !== '' && request.originalUrl !== undefined) request.url = request.originalUrl
-    const [incoming, outgoing] = [request as IncomingMessage, response as ServerResponse]
-    if (incoming.httpVersionMajor >= 2) return http2(incoming, outgoing)
-    // By default the listener resets a client that still sends after half a second.
-    outgoing.once('finish', () => {
-      if (!incoming.complete) dropRest(incoming)
-    })
-    return http1(incoming, outgoing)
+    return listener(request as IncomingMessage, response as ServerResponse)
   }
 }
 

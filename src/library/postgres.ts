@@ -3,7 +3,7 @@ import type { Store } from './runsheet.ts'
 
 /** Connection settings of a PostgreSQL store. */
 export interface PostgresOptions {
-  /** Maximum connections for calls. Default 10. Each process opens up to four more for itself. */
+  /** Maximum connections for calls. Default 10. Each process opens up to five more for itself. */
   readonly poolSize?: number
   /** Timeout of a call in milliseconds. Default 4,000. Other limits derive from it. */
   readonly timeoutMs?: number

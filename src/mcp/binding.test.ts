@@ -1,7 +1,7 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
-import { describe, expect, it } from 'vitest'
 import { Driver, outside, underReview } from '../../test/support/domain.ts'
-import { type Binding, bindingOf, type ConversationNames, turnFor } from './binding.ts'
+import { describe, expect, it } from 'vitest'
+import { bindingOf, signatureOf, signedInput, turnFor, type Binding, type ConversationNames } from './binding.ts'
 
 const bound = (
   meta: Record<string, unknown>,
@@ -161,5 +161,37 @@ describe('the turn of a call whose host has none', () => {
     chat.run(chat.adds('model', 'A'))
     chat.run(chat.sets('model', 1, { status: 'completed', outcome: 'Seen' }))
     expect(turnFor(chat.state, creates)).toBe('plan_3')
+  })
+})
+
+const SECRET = 'a secret of the data folder'
+const secret = (): string => SECRET
+const signed = (id: string, call: string, mac = signatureOf(SECRET, id, call)): unknown => ({
+  title: 'A',
+  runsheet_session: { id, call, mac },
+})
+
+describe("the signature of OpenCode's plugin", () => {
+  it('names the chat and the call, and is taken out before the arguments are validated', () => {
+    expect(signedInput(signed('ses_1', 'call_1'), secret)).toEqual({
+      input: { title: 'A' },
+      signed: { session: 'ses_1', call: 'call_1' },
+    })
+    expect(signedInput({ title: 'A' }, secret)).toEqual({ input: { title: 'A' }, signed: undefined })
+  })
+
+  it.each([
+    ['of another chat', signed('ses_2', 'call_1', signatureOf(SECRET, 'ses_1', 'call_1'))],
+    ['of another call', signed('ses_1', 'call_2', signatureOf(SECRET, 'ses_1', 'call_1'))],
+    ['with another secret', signed('ses_1', 'call_1', signatureOf('other', 'ses_1', 'call_1'))],
+    ['without one', { runsheet_session: { id: 'ses_1', call: 'call_1' } }],
+    ['as a text', { runsheet_session: 'ses_1' }],
+    ['with a shorter one', signed('ses_1', 'call_1', 'ab')],
+  ])('%s is invalid', (_, raw) => {
+    expect(signedInput(raw, secret).signed).toBe('invalid')
+  })
+
+  it('is invalid where there is no secret', () => {
+    expect(signedInput(signed('ses_1', 'call_1'), () => undefined).signed).toBe('invalid')
   })
 })

@@ -1,13 +1,18 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { Sources } from '../domain/command.ts'
-import { type Conversation, isPlanOver } from '../domain/conversation.ts'
+import { isPlanOver, type Conversation } from '../domain/conversation.ts'
+import { policyNow, type HostPolicy } from '../domain/policy.ts'
 import { invalidField } from '../domain/refusal.ts'
-import { LIMITS, line, Problem } from '../domain/text.ts'
-import { type Environment, hostMeta, type Meta, sessionIn } from './host-meta.ts'
-import type { SignedCall } from './session-argument.ts'
+import { LIMITS, Problem, line } from '../domain/text.ts'
+import type { Door, Ref } from '../door/door.ts'
+import { hostId, hostReference } from '../hooks/host-id.ts'
+import { hostMeta, sessionIn, type Environment, type Meta } from './client-info.ts'
+import { toolsets } from '../toolsets/index.ts'
+import type { Toolset } from '../toolsets/toolset.ts'
 
 /** Keys that a host may set in a request's `_meta`. Models neither see nor set them. */
-export const META = {
+const META = {
   session: 'runsheet/session_id',
   turn: 'runsheet/turn_id',
   call: 'runsheet/tool_call_id',
@@ -104,4 +109,54 @@ export function turnFor(state: Conversation, creates: boolean): string {
   let number = state.turns.size + 1
   while (state.turns.has(`plan_${number}`)) number += 1
   return `plan_${number}`
+}
+
+/** Added by Runsheet's OpenCode plugin, because one process of ours serves all its chats. */
+export const SESSION_ARGUMENT = 'runsheet_session'
+
+export interface SignedCall {
+  readonly session: string
+  readonly call: string | undefined
+}
+
+interface SignedInput {
+  readonly input: unknown
+  /** `invalid`: a model made it up, or it was signed with another secret. */
+  readonly signed: SignedCall | 'invalid' | undefined
+}
+
+export function signedInput(raw: unknown, secret: () => string | undefined): SignedInput {
+  if (typeof raw !== 'object' || raw === null || !Object.hasOwn(raw, SESSION_ARGUMENT)) {
+    return { input: raw, signed: undefined }
+  }
+  const { [SESSION_ARGUMENT]: signature, ...input } = raw as Readonly<Record<string, unknown>>
+  return { input, signed: verified(signature, secret()) ?? 'invalid' }
+}
+
+/** The plugin's signature. It covers the call, so that no other call can reuse it. */
+export const signatureOf = (secret: string, id: string, call: string): string =>
+  createHmac('sha256', secret)
+    .update(JSON.stringify([id, call]))
+    .digest('hex')
+
+function verified(signature: unknown, secret: string | undefined): SignedCall | undefined {
+  if (secret === undefined || typeof signature !== 'object' || signature === null) return undefined
+  const { id, call, mac } = signature as Readonly<Record<string, unknown>>
+  if (typeof id !== 'string' || typeof call !== 'string' || typeof mac !== 'string') return undefined
+  const expected = Buffer.from(signatureOf(secret, id, call))
+  const given = Buffer.from(mac)
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined
+  const session = hostId(id)
+  return session === undefined ? undefined : { session, call: hostReference(call) }
+}
+
+interface ToolsetDeps {
+  readonly door: Door
+  readonly host: HostPolicy
+}
+
+/** The toolset of a conversation: its own, else the default. */
+export async function toolsetOf(ref: Ref, { door, host }: ToolsetDeps): Promise<Toolset> {
+  const { policy } = await door.read(ref)
+  return toolsets[policy?.toolset ?? policyNow(host).toolset ?? 'runsheet']
 }

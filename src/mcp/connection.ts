@@ -25,17 +25,12 @@ import { AWAIT_REVIEW, countItems, observe } from '../toolsets/observe.ts'
 import { toolNamed } from '../toolsets/guidance.ts'
 import { type Tool, type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { claimCall } from '../toolsets/waiting.ts'
-import { type Binding, bindingOf, turnFor } from './binding.ts'
-import { waitForClaims } from './claim-waiter.ts'
-import { clientOf } from './client-info.ts'
-import type { HostHooks } from './host-hooks.ts'
-import type { Environment } from './host-meta.ts'
-import type { ResourceUpdates } from './resource-updates.ts'
-import { type Hold, ReviewWaiter, type ReviewWaiterDeps } from './review-waiter.ts'
-import { firstRoot } from './roots.ts'
-import { SESSION_ARGUMENT, type SignedCall, signedInput } from './session-argument.ts'
-import { isTasksUri, tasksUri } from './tasks-uri.ts'
-import { errorResult, toolResult } from './tool-result.ts'
+import { SESSION_ARGUMENT, bindingOf, signedInput, turnFor, type Binding, type SignedCall } from './binding.ts'
+import { ReviewWaiter, type ReviewWaiterDeps, waitForClaims } from './waiters.ts'
+import { clientOf, firstRoot, type Environment } from './client-info.ts'
+import type { HostHooks } from './hook-tool.ts'
+import { isTasksUri, tasksUri, type ResourceUpdates } from './resource-updates.ts'
+import { errorResult, toolResult } from './tool-schemas.ts'
 
 export interface McpOptions
   extends Pick<ReviewWaiterDeps, 'door' | 'codec' | 'pageUrl' | 'openBrowser' | 'closing' | 'onError' | 'waitLimits'> {
@@ -65,8 +60,6 @@ export interface ConnectionOptions {
   readonly folder?: string | undefined
   /** Whether the connection outlives a request, so that it can carry updates. */
   readonly persistent: boolean
-  /** Reserves a slot for a waiting call; absent where there is no limit. */
-  readonly hold?: Hold | undefined
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
@@ -95,8 +88,8 @@ export class Connection {
     this.#options = options
     this.#connection = connection
     this.#door = options.door
-    const { era, isPerson, environment, hold } = connection
-    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment, hold })
+    const { era, isPerson, environment } = connection
+    this.#reviews = new ReviewWaiter({ ...options, server, era, isPerson, environment })
   }
 
   /** Delays calls until the client's roots are known: they give a plan its workspace, and so its checks. */

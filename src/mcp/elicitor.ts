@@ -8,18 +8,18 @@ import { type ReviewRequest, statusAt } from '../domain/review.ts'
 import { say } from '../domain/say.ts'
 import type { Decision, Door } from '../door/door.ts'
 import type { ToolContext } from '../toolsets/context.ts'
-import { clientOf } from './client-info.ts'
-import { answerIn, type FormScreen } from './form-answer.ts'
-import { type Environment, hostMeta, isHeadlessIn } from './host-meta.ts'
+import { clientOf, hostMeta, isHeadlessIn, type Environment } from './client-info.ts'
 import {
+  answerIn,
   changesForm,
   choiceForm,
   countTasks,
   type FormContent,
   type FormError,
   type FormOptions,
+  type FormScreen,
 } from './review-form.ts'
-import type { WaitLimits } from './wait-limits.ts'
+import type { WaitLimits } from '../hosts/hosts.ts'
 
 /** How a client can ask its person: a form, or a link to the page. */
 type Way = 'form' | 'url'

@@ -1,14 +1,14 @@
 import type { CallToolResult, McpServer, RegisteredTool, ServerContext } from '@modelcontextprotocol/server'
-import { answerFor } from '../hooks/answer.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { answerFor, type HookEvent, type HookFeatures } from '../hooks/event.ts'
 import { deliverHook } from '../hooks/handle.ts'
-import { eventOfTool } from '../hooks/tool-input.ts'
-import { toolHost } from '../hosts/hosts.ts'
-import { clientOf } from './client-info.ts'
+import { ProcessNotes } from '../hooks/notes.ts'
+import { eventOfTool } from '../hooks/payload.ts'
+import { commandHost, type HookHost, toolHost } from '../hosts/hosts.ts'
+import type { Hooked } from './binding.ts'
+import { clientOf, hostMeta } from './client-info.ts'
 import type { Connection, McpOptions } from './connection.ts'
-import type { HostHooks } from './host-hooks.ts'
-import { hostMeta } from './host-meta.ts'
-import { errorResult } from './tool-result.ts'
-import { displaySchema, listedTool } from './tool-schemas.ts'
+import { displaySchema, errorResult, listedTool } from './tool-schemas.ts'
 
 /**
  * Adds the tool `hook` to `tools`, listed only to hosts whose hooks call tools. Their models neither see it nor can
@@ -52,3 +52,33 @@ const said = (answer: object): CallToolResult => ({ content: [{ type: 'text', te
 
 /** `eventOfTool` parses the input. */
 const ANY_INPUT = displaySchema({ type: 'object', additionalProperties: true })
+
+export interface HostHooksOptions {
+  readonly features: HookFeatures
+  readonly redact: Redactor
+  /** The session last recorded by command hooks of this host, which run in other processes. */
+  readonly noted?: ((host: HookHost) => string | undefined) | undefined
+}
+
+/** Reports from the hooks of the host that started this process. */
+export class HostHooks {
+  readonly options: HostHooksOptions
+  readonly notes: ProcessNotes = new ProcessNotes()
+  #last: Hooked | undefined
+
+  constructor(options: HostHooksOptions) {
+    this.options = options
+  }
+
+  heard({ session, turn }: HookEvent): void {
+    const before = this.#last?.session === session ? this.#last : undefined
+    this.#last = { session, turn: turn ?? before?.turn }
+  }
+
+  hooked(client: string | undefined): Hooked | undefined {
+    if (this.#last) return this.#last
+    const host = commandHost(client)
+    const session = host && this.options.noted?.(host)
+    return session === undefined ? undefined : { session, turn: undefined }
+  }
+}

@@ -14,16 +14,10 @@ import { isId } from '../domain/text.ts'
 import { StoreError } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
-import { clientConversation, HEADERS } from './binding.ts'
-import { Greetings } from './greetings.ts'
-import { Introductions } from './introductions.ts'
-import { OpenRequests } from './open-requests.ts'
+import { HEADERS, clientConversation, toolsetOf } from './binding.ts'
+import { Greetings, Introductions, OpenRequests, Session, Sessions, type SessionOwner } from './sessions.ts'
 import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
-import type { Hold } from './review-waiter.ts'
 import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
-import { Session, type SessionOwner } from './session.ts'
-import { Sessions } from './sessions.ts'
-import { toolsetOf } from './toolset-of.ts'
 
 export type Role = 'person' | 'agent'
 
@@ -34,21 +28,10 @@ export interface RequestInfo {
   readonly origin: Origin
   readonly body: unknown
   readonly closed: AbortSignal
-  /** Reserves an event stream until the connection closes; throws if none is left. */
-  readonly openStream: () => void
-  /** Reserves a slot to wait for a person; undefined if none is left. Shared by all requests of a credential. */
-  readonly hold: Hold
-}
-
-/** A complete answer. A web `Response` costs far more, so only streams use one. */
-export interface Whole {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
 }
 
 export interface McpEndpoint {
-  fetch(request: Request, info: RequestInfo): Promise<Response | Whole>
+  fetch(request: Request, info: RequestInfo): Promise<Response>
   readonly sessions: number
   close(): Promise<void>
 }
@@ -89,8 +72,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       senders.set(request, info.origin)
       const problem = headerProblem(request.headers)
       if (problem !== undefined) return rpcError(400, -32_602, problem)
-      if (request.method === 'GET' || isListenRequest(body)) info.openStream()
-      else if (request.method === 'POST') openRequests.add(closed)
+      if (request.method === 'POST' && !isListenRequest(body)) openRequests.add(closed)
       if (opensSession(request.headers, body)) return openSession(request, body, info)
       if (await isLegacyRequest(request, body)) return handleInSession(request, info)
       if (subscribesElsewhere(request.headers, body))
@@ -107,17 +89,17 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   }
 
   function ownerOf(info: RequestInfo): Owner {
-    const { role, credential, hold } = info
+    const { role, credential } = info
     const owner = owners.get(credential) ?? {
       stateless: statelessHandler(info),
-      createServer: toolset => sessionServer(toolset, role === 'person', hold),
+      createServer: toolset => sessionServer(toolset, role === 'person'),
       ended: session => sessions.remove(credential, session),
     }
     owners.set(credential, owner)
     return owner
   }
 
-  function statelessHandler({ role, hold }: RequestInfo): McpHttpHandler {
+  function statelessHandler({ role }: RequestInfo): McpHttpHandler {
     const conversation = (_: ServerContext, client: string | undefined): string => clientConversation(client)
     const factory = async ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
       const toolset = await toolsetFor(requestInfo?.headers)
@@ -127,14 +109,13 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
         isPerson: role === 'person',
         conversation,
         persistent: false,
-        hold,
         sender,
       })
     }
     return createMcpHandler(factory, { legacy: 'reject', bus: updates, onerror: onError })
   }
 
-  async function handleInSession(request: Request, info: RequestInfo): Promise<Response | Whole> {
+  async function handleInSession(request: Request, info: RequestInfo): Promise<Response> {
     const { credential, body, closed } = info
     const id = request.headers.get('mcp-session-id')
     if (id !== null) {
@@ -146,7 +127,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       : rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
   }
 
-  async function openSession(request: Request, initialize: Initialize, info: RequestInfo): Promise<Whole> {
+  async function openSession(request: Request, initialize: Initialize, info: RequestInfo): Promise<Response> {
     try {
       return await greeted(request, initialize, info)
     } catch (error) {
@@ -156,7 +137,7 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     }
   }
 
-  async function greeted(request: Request, initialize: Initialize, info: RequestInfo): Promise<Whole> {
+  async function greeted(request: Request, initialize: Initialize, info: RequestInfo): Promise<Response> {
     const accept = request.headers.get('accept') ?? ''
     if (!ACCEPTED.every(type => accept.includes(type)))
       return rpcError(406, -32_000, `Not acceptable: the client must accept ${ACCEPTED.join(' and ')}.`)
@@ -169,12 +150,12 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
     if (!sessions.add(info.credential, session)) return rpcError(503, -32_000, ALL_IN_USE, RETRY_LATER)
     const message = `{"jsonrpc":"2.0","id":${JSON.stringify(initialize.id)},"result":${greeting}}`
     const headers = { ...STREAM, 'mcp-session-id': session.id }
-    return { status: 200, headers, body: `event: message\ndata: ${message}\n\n` }
+    return new Response(`event: message\ndata: ${message}\n\n`, { headers })
   }
 
-  function sessionServer(toolset: Toolset, isPerson: boolean, hold?: Hold): McpServer {
+  function sessionServer(toolset: Toolset, isPerson: boolean): McpServer {
     const conversation = ({ sessionId = '' }: ServerContext): string => `mcp-${sessionId}`
-    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, hold, sender })
+    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, sender })
   }
 
   async function toolsetFor(headers: Headers | undefined): Promise<Toolset> {
@@ -186,11 +167,8 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
   }
 }
 
-const rpcError = (status: number, code: number, message: string, headers: Whole['headers'] = {}): Whole => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
-})
+const rpcError = (status: number, code: number, message: string, headers: Record<string, string> = {}): Response =>
+  Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers })
 
 /** Whether an `initialize` is certainly of the older era. Asking the SDK costs several times as much. */
 const opensSession = (headers: Headers, body: unknown): body is Initialize =>

@@ -1,6 +1,6 @@
 import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
-import { tasksUri } from './tasks-uri.ts'
+import { tasksUri } from './resource-updates.ts'
 import { clientConversation } from './binding.ts'
 import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
 

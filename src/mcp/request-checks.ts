@@ -4,8 +4,8 @@ import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
 import { Refusal } from '../domain/refusal.ts'
 import { isId } from '../domain/text.ts'
 import { clientConversation, conversationOf, HEADERS } from './binding.ts'
-import type { Meta } from './host-meta.ts'
-import { isTasksUri, tasksUri } from './tasks-uri.ts'
+import type { Meta } from './client-info.ts'
+import { isTasksUri, tasksUri } from './resource-updates.ts'
 
 export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
 

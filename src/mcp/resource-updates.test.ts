@@ -2,8 +2,7 @@ import { expect, it } from 'vitest'
 import { openDoor } from '../door/door.ts'
 import { note } from '../../test/store/contract.ts'
 import { openMemoryStore } from '../store/memory.ts'
-import { ResourceUpdates } from './resource-updates.ts'
-import { tasksUri } from './tasks-uri.ts'
+import { ResourceUpdates, tasksUri } from './resource-updates.ts'
 
 it('[MC8] a change of the log updates the resource, live text does not', async () => {
   const store = openMemoryStore()

@@ -1,6 +1,5 @@
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server'
 import type { Door } from '../door/door.ts'
-import { tasksUri } from './tasks-uri.ts'
 
 const RETRY_MS = 1_000
 
@@ -53,3 +52,7 @@ export class ResourceUpdates implements ServerEventBus {
     }
   }
 }
+
+export const tasksUri = (conversation: string): string => `runsheet://${conversation}/tasks`
+
+export const isTasksUri = (uri: string): boolean => uri.startsWith('runsheet://')

@@ -2,8 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { underReview } from '../../test/support/domain.ts'
 import type { SomeFields } from '../domain/fields.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import { answerIn, type FormAnswer } from './form-answer.ts'
-import { changesForm, choiceForm, type FormContent, type FormOptions } from './review-form.ts'
+import {
+  answerIn,
+  changesForm,
+  choiceForm,
+  type FormAnswer,
+  type FormContent,
+  type FormOptions,
+} from './review-form.ts'
 
 function reviewOf(...rows: readonly (string | SomeFields)[]): ReviewRequest {
   const review = underReview(...rows).state.reviews.get('review-1')

@@ -1,10 +1,11 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
-import type { Check } from '../domain/check.ts'
 import { describeCheck, isLegible } from '../domain/check-label.ts'
-import type { DraftRow, ReviewRequest } from '../domain/review.ts'
+import type { Check } from '../domain/check.ts'
 import { CANCELLING, CANCELLING_ACTIONS, type ReviewAction } from '../domain/review-action.ts'
-import { fieldTexts } from '../domain/row.ts'
-import { cut, LIMITS } from '../domain/text.ts'
+import type { DraftRow, ReviewRequest, SubmittedRow } from '../domain/review.ts'
+import { fieldTexts, globText } from '../domain/row.ts'
+import { LIMITS, cut, isBlank } from '../domain/text.ts'
+import type { Decision } from '../door/door.ts'
 
 export type Choice = ReviewAction | 'page'
 
@@ -15,7 +16,7 @@ export type Choice = ReviewAction | 'page'
 export type FormKind = 'rows' | 'screen' | 'plain'
 
 /** Choices of the first form. Clients show the values, because not all of them show titles. */
-export const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
+const choicesFor = (review: ReviewRequest, kind: FormKind): Readonly<Record<Choice, string>> => ({
   confirm: `${kind === 'rows' ? 'Approve as shown' : 'Approve as proposed'}${allowing(review, kind)}`,
   ...choices,
   page: 'Edit on the page',
@@ -37,11 +38,14 @@ function allowing(review: ReviewRequest, kind: FormKind): string {
 
 /** Checks that a form shows in full, per row: approving it allows exactly these. */
 export function shownChecks(review: ReviewRequest, kind: FormKind): readonly (readonly Check[])[] {
-  const isShort = kind === 'screen' && isLong(review)
+  const isShort = showsTitlesOnly(review, kind)
   const fits = (check: Check): boolean =>
     isLegible(check) && !isShort && (kind !== 'rows' || describeCheck(check).length <= MAX_CHECK_IN_ROW)
   return review.draft_tasks.map(({ checks = [] }) => checks.filter(fits))
 }
+
+/** Then approving allows neither checks nor scopes. */
+const showsTitlesOnly = (review: ReviewRequest, kind: FormKind): boolean => kind === 'screen' && isLong(review)
 
 /** Whether a screen of 80 columns and 24 lines would cut the plan. */
 const isLong = (review: ReviewRequest): boolean =>
@@ -81,7 +85,7 @@ export function choiceForm(
   const choices = [...Object.values(others), ...(pageUrl === undefined ? [] : [page])]
   const intro = `${error ? `${error.message} ` : ''}The agent proposes ${countTasks(review)}. Nothing is written unless you approve.`
   const where = pageUrl === undefined ? [] : [`The page: ${pageUrl}`]
-  const plan = kind === 'screen' && isLong(review) ? shortPlan(review) : planLines(review)
+  const plan = showsTitlesOnly(review, kind) ? shortPlan(review) : planLines(review)
   return {
     mode: 'form',
     message: [intro, ...where, ...(hasRows ? [] : ['', ...plan])].join('\n'),
@@ -154,7 +158,9 @@ function rowFields(review: ReviewRequest, typed: FormContent): Record<string, Pr
 /** Notes of a row besides its title. Each is one line, so that no text can look like a row of the plan. */
 function notes(row: DraftRow, shown: readonly Check[]): string[] {
   const facts = fieldTexts(row, 'choice', 'line', 'list', 'globs').join(', ')
-  const asks = row.asks_scope?.length ? [`asks to change ${row.asks_scope.join(', ')}, too: allow it on the page`] : []
+  const asks = row.asks_scope?.length
+    ? [`asks to change ${row.asks_scope.map(glob => globText(glob)).join(', ')}, too: allow it on the page`]
+    : []
   return [
     ...checkNotes(row, shown),
     ...fieldTexts(row, 'text').map(short),
@@ -173,3 +179,91 @@ function checkNotes({ checks = [] }: DraftRow, shown: readonly Check[]): string[
 }
 
 const short = (text: string): string => cut(text.replaceAll(/\s+/g, ' '), MAX_TEXT)
+
+export type FormScreen = 'choice' | 'changes'
+
+export type FormAnswer =
+  /** `formRows`: the form's row number of each decided task. */
+  | { readonly kind: 'decision'; readonly decision: Decision; readonly formRows: readonly number[] }
+  | { readonly kind: 'changes' }
+  | { readonly kind: 'page' }
+  | { readonly kind: 'invalid'; readonly message: string }
+  /** No requested field: no person saw the form. */
+  | { readonly kind: 'nothing' }
+
+export function answerIn(screen: FormScreen, review: ReviewRequest, content: FormContent): FormAnswer {
+  if (screen === 'choice') return chosen(review, content)
+  const comment = textIn(content, 'comment')
+  if (comment !== undefined) return decided({ action: 'revise', comment })
+  return 'comment' in content ? { kind: 'invalid', message: 'Say what to change.' } : { kind: 'nothing' }
+}
+
+function chosen(review: ReviewRequest, content: FormContent): FormAnswer {
+  const { choice, kind = 'plain' } = choiceIn(review, content) ?? {}
+  const comment = commentIn(content)
+  if (choice === undefined) return { kind: 'nothing' }
+  if (choice === 'page') return { kind: 'page' }
+  if (choice === 'confirm') return approval(review, content, kind)
+  if (CANCELLING[choice].needsComment && !comment.comment) return { kind: 'changes' }
+  return decided({ action: choice, ...comment })
+}
+
+/** The choice, and the kind of form: forms that approve other checks word it differently. */
+function choiceIn(review: ReviewRequest, { decision }: FormContent): { choice: Choice; kind: FormKind } | undefined {
+  const offered = KINDS.flatMap(kind =>
+    Object.entries(choicesFor(review, kind)).map(([choice, text]) => ({ choice: choice as Choice, text, kind })),
+  )
+  return offered.find(({ text }) => text === decision)
+}
+
+const KINDS: readonly FormKind[] = ['rows', 'screen', 'plain']
+
+const decided = (decision: Decision, formRows: readonly number[] = []): FormAnswer => ({
+  kind: 'decision',
+  decision,
+  formRows,
+})
+
+/**
+ * Rows of an approved form, with the checks that it showed. Missing or empty fields are unchanged, because some clients
+ * send only changes, and others omit what they did not show. Only a number in `remove` removes a task.
+ */
+function approval(review: ReviewRequest, content: FormContent, kind: FormKind): FormAnswer {
+  const { draft_tasks } = review
+  const shown = shownChecks(review, kind)
+  const removed = (textIn(content, 'remove') ?? '')
+    .split(/[\s,;]+/)
+    .filter(Boolean)
+    .map(Number)
+  if (removed.some(number => draft_tasks[number - 1] === undefined)) {
+    return { kind: 'invalid', message: `To remove tasks, give their numbers from 1 to ${draft_tasks.length}.` }
+  }
+  const rows = Array.from({ length: LIMITS.batch }, (_, index) => index + 1).flatMap(number => {
+    const title = textIn(content, `title_${number}`)
+    const draft = draft_tasks[number - 1]
+    if (removed.includes(number) || (!draft && title === undefined)) return []
+    const approve = (shown[number - 1] ?? []).map(({ hash }) => hash)
+    const row: SubmittedRow = {
+      ...(title === undefined ? {} : { title }),
+      ...(draft ? { draft_index: number - 1 } : {}),
+      ...(approve.length === 0 ? {} : { approve }),
+      ...(draft?.scope && showsTitlesOnly(review, kind) ? { scope: [] } : {}),
+    }
+    return [{ number, row }]
+  })
+  const tasks = rows.map(({ row }) => row)
+  return decided(
+    { action: 'confirm', tasks, ...commentIn(content) },
+    rows.map(({ number }) => number),
+  )
+}
+
+function commentIn(content: FormContent): { comment?: string } {
+  const comment = textIn(content, 'comment')
+  return comment === undefined ? {} : { comment }
+}
+
+function textIn(content: FormContent, name: string): string | undefined {
+  const value = content[name]
+  return typeof value === 'string' && !isBlank(value) ? value : undefined
+}

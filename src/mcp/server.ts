@@ -7,8 +7,8 @@ import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions
 import { type Toolset, withChecks } from '../toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
 import { offerPrompts } from './prompts.ts'
-import { rootPaths } from './roots.ts'
-import { tasksUri } from './tasks-uri.ts'
+import { rootPaths } from './client-info.ts'
+import { tasksUri } from './resource-updates.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
 export type { ConnectionOptions, McpOptions } from './connection.ts'

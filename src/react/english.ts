@@ -28,7 +28,7 @@ const errors: ErrorStrings = {
     unauthorized: () => 'You are not signed in.',
     persons_only: () => 'Only a person can do this.',
     rate_limited: () => 'Too many requests. Try again in a moment.',
-    too_many_streams: () => 'Too many windows are open on this server. Close one and try again.',
+    too_many_requests: () => 'Too many windows are open on this server. Close one and try again.',
     body_too_large: () => 'This is too much text to send at once.',
     not_implemented: () => 'This server has no model of its own. Use it from another agent.',
     unsupported: () => 'This server keeps plans in memory and cannot do this.',
@@ -315,6 +315,8 @@ export const english = {
     /** Follows the standing of a step. */
     heldOutCount: (count: number) => `, ${count} held out`,
     addInput: (example: string) => `A command, such as ${example}`,
+    /** The glob `**`. */
+    anyFile: 'any file',
     /** Before globs of protected files, each with a switch. */
     asksScope: 'Also asks to change files that decide its checks',
     scopeInput: (example: string) => `Files that it may change, such as ${example}`,

@@ -32,7 +32,7 @@ type ServerCode =
   | 'upgrade_required'
   | 'unauthorized'
   | 'rate_limited'
-  | 'too_many_streams'
+  | 'too_many_requests'
   | 'body_too_large'
   | 'not_implemented'
   | 'unsupported'

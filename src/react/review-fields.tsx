@@ -1,5 +1,5 @@
 import type { ReactElement } from 'react'
-import { type PlainField, plainFields } from '../domain/row.ts'
+import { globText, type PlainField, plainFields } from '../domain/row.ts'
 import { AutosizeTextarea } from './autosize-textarea.tsx'
 import { splitList } from './check-text.ts'
 import { choicesOf, EMPTY, type EditableRow, isList, type RowFields } from './draft.ts'
@@ -93,7 +93,7 @@ export function RowFieldsEditor(props: RowFieldsEditorProps): ReactElement {
                 checked={splitList(row.scope).includes(glob)}
                 onChange={() => onChange({ scope: toggled(row.scope, glob) })}
               />
-              {glob}
+              {globText(glob, strings.checks.anyFile)}
             </label>
           ))}
         </div>

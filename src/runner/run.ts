@@ -232,7 +232,7 @@ function afterChange(run: Run, { task, by, from }: EventData['task_changed']): R
   }
 }
 
-export function sumUsage(a: Usage, b: Usage): Usage {
+function sumUsage(a: Usage, b: Usage): Usage {
   const sum: Record<string, Json> = { ...a }
   for (const [name, value] of Object.entries(b)) {
     const before = sum[name]

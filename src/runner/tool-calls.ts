@@ -217,7 +217,7 @@ function idempotencyKey({ lease, run }: ActiveTurn, callId: string): string {
   return hashOf([tenant, conversation, run.state.created_at, turn, callId])
 }
 
-export async function recordAnswer(
+async function recordAnswer(
   turn: ActiveTurn,
   { door }: TurnDeps,
   { id: tool_call_id, tool }: Call,

@@ -34,6 +34,8 @@ describe('what an assessor said', () => {
     'OK: it is there',
     'OK - the file is there',
     'OK - no problems found',
+    'OK - the first test still passes',
+    'OK - the build no longer fails',
     'OK: nothing is missing.',
     'OK：没有问题',
     'OK – the file is there',

@@ -39,11 +39,11 @@ const NOT_OK = /not[\s\\_-]*ok/i
 
 /** Words of doubt that retract nothing: "no problems found", "nothing is missing". */
 const PRAISE =
-  /\b(?:no|not any|nothing|none|without)\b(?:\s+\w+){0,2}?\s+(?:problems?|issues?|errors?|failures?|gaps?|missing|wrong|left|open)\b(?!\s+(?:but|except))|没有(?:任何)?问题/gi
+  /\bno longer (?:fails?|failing|missing)\b|\b(?:no|not any|nothing|none|without)\b(?:\s+\w+){0,2}?\s+(?:problems?|issues?|errors?|failures?|gaps?|missing|wrong|left|open)\b(?!\s+(?:but|except))|没有(?:任何)?问题/gi
 
 /** Words by which the reason for an OK may retract it. A false alarm only costs one more call. */
 const DOUBT =
-  /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|still|almost|assum\w*|should|would|pending|remain\w*|needs?|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|let|first|false)\b|n['’]t\b|[但不没未除缺]|失败/i
+  /[?？…]|\b(?:no|not|none|nothing|never|cannot|without|but|however|except|although|though|unless|if|yet|almost|assum\w*|should|would|pending|remain\w*|needs?|nearly|mostly|partly|partially|fail\w*|miss\w*|incomplete|unfinished|wait|false)\b|n['’]t\b|[但不没未除缺]|失败/i
 
 /** Reads a structured verdict, or its text. If `ids` is given, an `ok` must cite some of them and nothing else. */
 export function structuredVerdictIn(answer: unknown, ids?: readonly string[]): Ruling {

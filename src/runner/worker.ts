@@ -8,8 +8,7 @@ import { CheckWork } from './check-work.ts'
 import type { ClaimJudge } from './judge.ts'
 import type { TurnOptions } from './drive.ts'
 import { DriveWork, turnDeps } from './drive-work.ts'
-import { HeldLease, isLost } from './held-lease.ts'
-import type { Rest } from './rest.ts'
+import { HeldLease, isLost, type Rest } from './held-lease.ts'
 import { NO_WORKSPACES } from './workspaces.ts'
 
 /** Drives our turns if given models, and runs checks if given workspaces. */

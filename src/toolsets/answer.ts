@@ -1,4 +1,4 @@
-import type { CommandOf, ModelEdit } from '../domain/command.ts'
+import type { CommandOf, ModelEdit, NewTask } from '../domain/command.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Settled } from '../domain/decide/settle.ts'
 import type { Json } from '../domain/event.ts'
@@ -63,7 +63,7 @@ export function answerTo(
     return status !== 'completed' || isDone ? [] : { id, reason: notDone.get(id) ?? (edit.judges ? UNJUDGED : UNRUN) }
   })
   const own = tool.answer?.(view, { edit, events, made, notDone: unsettled, refusals }) ?? {}
-  return { result: edit.unchecked ? { ...own, ...UNCHECKED } : own, ok: true }
+  return { result: { ...own, ...noteOf(edit.unchecked, edit.create ?? [], made) }, ok: true }
 }
 
 const UNRUN = 'Its check runs once you complete it with a call of its own.'
@@ -102,14 +102,25 @@ export function reviewAnswer(state: Conversation, { review, resolution, tasks }:
   }
   const rows = resolution.changes ?? UNCHANGED
   const changes = toolset.changes?.(rows, resolution.tasks ?? [], tasks) ?? changesForModel(rows)
-  return { ...tool.created?.(view, tasks), changes, ...comment, ...(review.unchecked ? UNCHECKED : {}) }
+  const note = noteOf(review.unchecked, review.draft_tasks, tasks)
+  return { ...tool.created?.(view, tasks), changes, ...comment, ...note }
 }
 
-/** The note in an answer if checks were left out. */
-export const UNCHECKED = {
-  message:
-    'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.',
-} as const
+type Asking = Pick<NewTask, 'asks_scope'>
+
+/** Tells what was left out of a proposal: its checks, or globs that only a person adds to a scope. */
+function noteOf(isUnchecked = false, proposed: readonly Asking[], made: readonly Task[]): { message?: string } {
+  const asked = new Set(proposed.flatMap(({ asks_scope = [] }) => asks_scope))
+  const left = [...asked].filter(glob => !made.some(({ scope = [] }) => scope.includes(glob)))
+  const notes = [
+    ...(isUnchecked ? [UNCHECKED] : []),
+    ...(left.length > 0 ? [`Not in scope: ${left.join(', ')}. Changes there wait for the user.`] : []),
+  ]
+  return notes.length > 0 ? { message: notes.join(' ') } : {}
+}
+
+const UNCHECKED =
+  'The checks were left out: Runsheet has no workspace here to run them in. Settle these tasks without them. To have checks, the user starts Runsheet with --workspace FOLDER.'
 
 /** A person's comments on proposed rows, in the toolset's words, with the id of the task that a row became. */
 function commentsOnRows(

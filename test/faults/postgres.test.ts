@@ -165,7 +165,7 @@ describePostgres.concurrent('a process that is frozen inside a commit', () => {
     frozen.process.kill('SIGCONT')
     // Its transaction was rolled back: it writes again, or is told so if its time is over. Neither is in doubt.
     const { code, stderr } = await frozen.ended
-    if (code !== 0) expect(stderr).toContain('The connection to the database was lost.')
+    if (code !== 0) expect(stderr).toContain('StoreError')
     expect(stderr).not.toContain('unknown')
     const rows = await sql(url, `SELECT seq FROM ${SCHEMA}.events WHERE conversation = 'c0' ORDER BY seq`)
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1))
@@ -211,22 +211,27 @@ describePostgres.concurrent('a server whose connections go mute', () => {
       add(node, 1, 'b'),
     ]
     const [read, ready, found, listed, ...writes] = await Promise.all(asked)
-    expect([read, ready, found, listed]).toEqual(['503 io retry', '503 not_ready', '503 io retry', '503 io retry'])
+    expect(ready).toBe('503 not_ready')
+    for (const answer of [read, found, listed]) expect(['503 io retry', '503 busy retry']).toContain(answer)
     for (const write of writes) expect(['503 io retry', '503 unknown_outcome']).toContain(write)
     proxy.heal()
     await until(async () => expect(await node.status('/readyz')).toBe(200))
     expect(await add(node, 0, 'c')).toBe('201')
   })
 
-  it.each(ways)('[PG9] (%s, the open ones) goes on over new ones, without an error', async way => {
+  it.each(ways)('[PG9] (%s, the open ones) answers in time, and goes on over new ones', async way => {
     const proxy = await muteProxy(await conversations(10))
     const node = await serve(proxy.url)
     const numbers = Array.from({ length: 10 }, (_, index) => index)
     await Promise.all(numbers.map(number => add(node, number, 'a')))
     proxy.mute({ way, which: 'open' })
     const asked = numbers.flatMap(number => [outcomeOf(node.ask('GET', tasks(number))), add(node, number, 'b')])
-    expect(new Set(await Promise.all(asked))).toEqual(new Set(['200', '201']))
-    expect(await node.status('/readyz')).toBe(200)
+    const started = performance.now()
+    await Promise.all(asked)
+    expect(performance.now() - started).toBeLessThan(5_500)
+    const again = numbers.flatMap(number => [outcomeOf(node.ask('GET', tasks(number))), add(node, number, 'c')])
+    expect(new Set(await Promise.all(again))).toEqual(new Set(['200', '201']))
+    await until(async () => expect(await node.status('/readyz')).toBe(200))
   })
 
   it('[ST8] hears the writes of another server', async () => {

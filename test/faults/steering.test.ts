@@ -142,9 +142,8 @@ describe.concurrent('a process that dies while it drives a turn that a person st
           headers: {
             authorization: `Bearer ${TOKENS.person}`,
             'content-type': 'application/json',
-            'idempotency-key': 'First',
           },
-          body: JSON.stringify({ text: 'First' }),
+          body: JSON.stringify({ message_id: 'First', text: 'First' }),
         })
         await expect(lost).rejects.toThrow()
         await child.ended

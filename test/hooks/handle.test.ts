@@ -4,7 +4,7 @@ import type { EventType, StoredEvent } from '../../src/domain/event.ts'
 import { type Door, evidenceOf, openDoor } from '../../src/door/door.ts'
 import type { HookAnswer, HookEvent, HookFeatures } from '../../src/hooks/event.ts'
 import { deliverHook, handleHook } from '../../src/hooks/handle.ts'
-import { ProcessNotes } from '../../src/hooks/process-notes.ts'
+import { ProcessNotes } from '../../src/hooks/notes.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 
 const ref = { tenant: 'local', conversation: 'chat' }

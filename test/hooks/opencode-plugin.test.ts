@@ -3,10 +3,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { readSecret } from '../../src/cli/setup-hosts.ts'
-import { signedInput } from '../../src/mcp/session-argument.ts'
+import { signedInput } from '../../src/mcp/binding.ts'
 import { FEATURES, type Installation } from '../../src/setup/host.ts'
 import { opencodeWith } from '../../src/setup/hosts/opencode.ts'
-import { doorOf, scratch, withPlan } from '../support/hooks.ts'
+import { doorOf, hostWith, scratch, withPlan } from '../support/hooks.ts'
 
 const source = readFileSync(new URL('../../src/hooks/opencode-plugin.js', import.meta.url), 'utf8')
 const program = [process.execPath, fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))] as const
@@ -67,6 +67,7 @@ async function changes(data: string, title: string): Promise<void> {
 
 it("a prompt brings the plan into OpenCode's system prompt, and our own tools keep it up to date", async () => {
   const data = await withPlan()
+  await hostWith(data)
   const { says, system, call } = await loaded({ data })
   await says('Go on.')
   expect(await system()).toContain('Now: 1 "Collect"')
@@ -77,6 +78,7 @@ it("a prompt brings the plan into OpenCode's system prompt, and our own tools ke
 
 it('a chat that a person stopped stays stopped until the next prompt, however often OpenCode calls it idle', async () => {
   const data = await withPlan()
+  await hostWith(data)
   const { says, system, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
   await system()
@@ -94,6 +96,7 @@ it('a chat that a person stopped stays stopped until the next prompt, however of
 
 it('[HK1] a chat that stops early is sent back, but not a subagent', async () => {
   const data = await withPlan()
+  await hostWith(data)
   const { says, idles, happens, prompts } = await loaded({ data })
   await says('Go on.')
   await idles()

@@ -365,12 +365,12 @@ describe('close', () => {
   })
 })
 
-it('streams beyond the limit get 503, and a place is free once a reader has left', async () => {
-  const { ask, runsheet } = mounted({ maxStreams: 1 })
+it('streams beyond the limit get 429, and a place is free once a reader has left', async () => {
+  const { ask, runsheet } = mounted({ maxRequests: 1 })
   await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
   const open = () => ask('/api/sessions/chat-1/events', as('bot'))
   const first = await open()
-  expect((await open()).status).toBe(503)
+  expect((await open()).status).toBe(429)
   await first.body?.cancel()
   const second = await open()
   expect(second.status).toBe(200)
@@ -378,7 +378,7 @@ it('streams beyond the limit get 503, and a place is free once a reader has left
 })
 
 it('HEAD on a stream answers its headers and holds no place', async () => {
-  const { ask, runsheet } = mounted({ maxStreams: 1 })
+  const { ask, runsheet } = mounted({ maxRequests: 1 })
   await runsheet.conversation('chat-1').turn('turn-1').call('plan', PLAN)
   for (let count = 0; count < 3; count += 1) {
     const response = await ask('/api/sessions/chat-1/events', { ...as('bot'), method: 'HEAD' })

@@ -21,8 +21,8 @@ const fails = { type: 'finish_turn', turn_id: 't1', because: 'error', steps: 1, 
 const at = (id: string): string => `/api/sessions/c1/messages/${id}`
 const POSTED = '/api/sessions/c1/messages'
 
-const post = (server: CheckedServer, text: string, key?: string): Promise<Answered<SentMessageAnswer>> =>
-  server.ask('POST', POSTED, { body: { text }, ...(key ? { headers: { 'idempotency-key': key } } : {}) })
+const post = (server: CheckedServer, text: string): Promise<Answered<SentMessageAnswer>> =>
+  server.ask('POST', POSTED, { body: { text } })
 
 const queuedIn = async (server: CheckedServer): Promise<readonly (readonly [string, number])[]> =>
   (await server.ask<SessionAnswer>('GET', '/api/sessions/c1')).body.queued.map(({ text, version }) => [text, version])
@@ -50,26 +50,6 @@ describe('a message to the agent at work', () => {
       expect(server.taken).toEqual([])
     },
   )
-
-  it('[HT44] with a key, a repeated request is one message, also after it was delivered; another body is 409', async () => {
-    const server = await running()
-    const [first, twin] = await Promise.all([post(server, 'Once', 'k1'), post(server, 'Once', 'k1')])
-    expect(twin.body).toEqual(first.body)
-    await server.door.run(ref, { type: 'deliver_queued', turn_id: 't1' })
-    expect((await post(server, 'Once', 'k1')).body).toEqual(first.body)
-    expect(await queuedIn(server)).toEqual([])
-    const other = await server.refused(409, 'POST', POSTED, {
-      body: { text: 'Twice' },
-      headers: { 'idempotency-key': 'k1' },
-    })
-    expect(other.code).toBe('key_conflict')
-    await post(server, 'Once')
-    await post(server, 'Once', 'k2')
-    expect(await queuedIn(server)).toEqual([
-      ['Once', 1],
-      ['Once', 1],
-    ])
-  })
 
   it('[HT44] with an id of the sender, it is one message, wherever it is by then; another text is 409', async () => {
     const server = await running()
@@ -135,17 +115,17 @@ describe('a message to the agent at work', () => {
     }
     for (const body of [{}, { text: 1 }, { text: 'x', turn_id: 't1' }])
       await server.refused(422, 'POST', POSTED, { body })
-    await server.refused(400, 'POST', POSTED, { body: { text: 'x' }, headers: { 'idempotency-key': 'a b' } })
     expect(await queuedIn(server)).toEqual([])
   })
 
   it('[HT44] after the end of the turn it starts one that continues it, which a runner takes once', async () => {
     const server = await running()
     await server.door.run(ref, fails)
-    const { body } = await post(server, 'Try again', 'k1')
+    const send = () => server.ask<SentMessageAnswer>('POST', POSTED, { body: { message_id: 'm-1', text: 'Try again' } })
+    const { body } = await send()
     expect(body).toMatchObject({ started: true, message: { text: 'Try again' } })
     expect(body.turn_id).not.toBe('t1')
-    expect((await post(server, 'Try again', 'k1')).body).toEqual(body)
+    expect((await send()).body).toEqual(body)
     expect(server.taken).toEqual([body.turn_id])
     const { turns, messages, queued } = await server.person.session('c1')
     expect(turns.at(-1)).toMatchObject({ turn_id: body.turn_id, status: 'running', plan_id: 't1' })

@@ -477,25 +477,25 @@ describe('text that is being written', () => {
 })
 
 describe('many readers', () => {
-  it('beyond the cap: 503 with Retry-After; a place that becomes free is given away again', async () => {
-    server = await startServer({ maxStreams: 3 })
+  it('beyond the limit: 429 with Retry-After; a place that becomes free is given away again', async () => {
+    server = await startServer({ maxRequests: 3 })
     await run(openTurn('t1'))
     const all = await Promise.all([join(), join(), join()])
     for (let round = 0; round < 3; round += 1) {
       const refused = await server.ask('GET', '/api/sessions/chat/events')
-      expect(refused.status).toBe(503)
+      expect(refused.status).toBe(429)
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-      expect(await refused.json()).toMatchObject({ error: { code: 'too_many_streams' } })
+      expect(await refused.json()).toMatchObject({ error: { code: 'too_many_requests' } })
     }
     expect(await readers(server)).toBe(3)
     all[1].cut()
     await eventually(async () => (await readers(server)) === 2)
     await (await join()).reached(2)
-    expect((await server.ask('GET', '/api/sessions/chat/events')).status).toBe(503)
+    expect((await server.ask('GET', '/api/sessions/chat/events')).status).toBe(429)
   })
 
   it('requests that are refused or find nothing take no place', async () => {
-    server = await startServer({ maxStreams: 1 })
+    server = await startServer({ maxRequests: 1 })
     await run(openTurn('t1'))
     for (let round = 0; round < 5; round += 1) {
       expect((await server.ask('GET', '/api/sessions/nowhere/events')).status).toBe(404)

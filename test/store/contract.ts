@@ -39,7 +39,7 @@ export interface Subject<S extends Store = LiveStore> {
 const ref: Ref = { tenant: 'acme', conversation: 'chat-1' }
 const other: Ref = { tenant: 'acme', conversation: 'chat-2' }
 
-/** The rules that every store keeps: `SPEC.md`, section ST. */
+/** The rules that every store keeps: `SPEC.md`, section Stores. */
 export function storeContract(name: string, open: () => Promise<Subject>): void {
   describe(`${name}: the store contract`, () => {
     let subject: Subject

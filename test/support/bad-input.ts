@@ -573,8 +573,8 @@ export function badInput(store: StoreKind): void {
       }
       expect((await asked(route, { headers: {} })).code).toBe('version_required')
     }
-    const adding = EVERY_ROUTE.filter(({ method, path }) => method === 'post' && /\/(tasks|messages)$/.test(path))
-    expect(adding).toHaveLength(2)
+    const adding = EVERY_ROUTE.filter(({ method, path }) => method === 'post' && path.endsWith('/tasks'))
+    expect(adding).toHaveLength(1)
     for (const key of ['', 'a b', '../x', 'x'.repeat(129), 'x'.repeat(5_000), 'é', '*']) {
       for (const route of adding) {
         const { status, code } = await asked(route, { headers: { 'idempotency-key': key } })

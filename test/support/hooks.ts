@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { onTestFinished } from 'vitest'
+import type { Client } from '@modelcontextprotocol/client'
+import { onTestFinished, vi } from 'vitest'
 import { type Door, openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { hostOf, overStdio } from './mcp.ts'
 import { scratchFolder } from './scratch.ts'
 
 const program = fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))
@@ -48,6 +50,14 @@ export async function withPlan(): Promise<string> {
   )
   await door.close()
   return data
+}
+
+/** A host with its MCP process, which listens for hooks. */
+export async function hostWith(data: string): Promise<{ readonly client: Client }> {
+  const host = await overStdio(data, hostOf({ era: '2025', name: 'gemini-cli-mcp-client' }), ['--hooks'])
+  onTestFinished(() => host.client.close())
+  await vi.waitFor(() => lstatSync(join(data, 'hosts', `${process.pid}.v1.sock`)))
+  return host
 }
 
 /** Opens the database of a data folder beside whoever has it open. */

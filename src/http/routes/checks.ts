@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { Command } from '../../domain/command.ts'
 import { assertRunnable, type Door } from '../../door/door.ts'
-import type { Caller } from '../credentials.ts'
+import type { Caller } from '../access.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { EvidenceAdded, EvidenceAnswer } from '../../domain/wire.ts'
 import { addEvidence, evidenceOf } from '../../door/door.ts'
-import { notFound } from '../http-error.ts'
+import { notFound } from '../replies.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

@@ -3,9 +3,8 @@ import type { Command } from '../../domain/command.ts'
 import { conversationMarkdown } from '../../domain/conversation-markdown.ts'
 import { view } from '../../domain/view.ts'
 import type { FiledSessionAnswer } from '../../domain/wire.ts'
-import { exportedConversation } from '../../door/export.ts'
-import { SAFE } from '../headers.ts'
-import { relay, streamOf } from '../relay.ts'
+import { exportedConversation } from '../../door/conversations.ts'
+import { SAFE } from '../replies.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
@@ -60,17 +59,30 @@ export const filingRoutes = [
     summary: 'The whole log of a conversation, as `runsheet export` writes and `runsheet import` reads it',
     params: ofSession,
     answers: { 200: { description: 'JSON lines; the first says what follows', type: 'application/jsonl' } },
-    handle: async ({ params, caller, method, connection }, { door, limits }) => {
+    handle: async ({ params, caller, method }, { door }) => {
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { seq } = await known(door, ref)
       const headers = fileHeaders(params.session_id, 'application/jsonl', 'jsonl')
       if (method === 'HEAD') return { headers }
-      connection.open({ ...SAFE, ...headers })
-      void relay(streamOf(exportedConversation(door.conversations, ref, seq)), connection, limits.backlog(caller))
-      return connection.response
+      return new Response(streamOf(exportedConversation(door.conversations, ref, seq)), {
+        headers: { ...SAFE, ...headers },
+      })
     },
   }),
 ]
+
+/** Pulls a piece only after the previous one was sent. */
+function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  return new ReadableStream<Uint8Array>({
+    pull: async controller => {
+      const { value, done } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(value))
+    },
+    cancel: async () => void (await pieces.return(undefined)),
+  })
+}
 
 const fileHeaders = (session: string, type: string, ending: string): Readonly<Record<string, string>> => ({
   'content-type': `${type}; charset=utf-8`,

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { HttpError } from '../http-error.ts'
+import { HttpError } from '../replies.ts'
 import { route } from '../route.ts'
 
 export const loginRoutes = [

@@ -5,8 +5,8 @@ import type { StoredEvent } from '../../domain/event.ts'
 import { invalidField, Refusal } from '../../domain/refusal.ts'
 import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer } from '../../domain/wire.ts'
 import { type Door, hashOf, onQueued, StoreError } from '../../door/door.ts'
-import { HttpError } from '../http-error.ts'
-import { idempotencyKey, ifMatch, keyIn, onceFor, versionIn } from '../preconditions.ts'
+import { HttpError } from '../replies.ts'
+import { ifMatch, onceFor, versionIn } from '../requests.ts'
 import { type Answer, type Call, type Deps, route, type Turns } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
@@ -54,10 +54,9 @@ export const chatRoutes = [
         message: shape('StreamedEvent'),
       },
       409: { description: '`turn_conflict`, `turn_running`' },
-      503: { description: 'Too many open streams: the turn was not started; see `Retry-After`' },
       501: { description: 'This server does not run turns' },
     },
-    handle: async ({ body, caller, connection }, deps) => {
+    handle: async ({ body, caller, signal, release }, deps) => {
       const { door, streams } = deps
       const { session_id, turn_id, message, ...start } = body
       const turns = turnsOf(deps)
@@ -70,19 +69,17 @@ export const chatRoutes = [
       } as const
       const ref = { tenant: caller.tenant, conversation: session_id }
       const once = { key: `turn:${turn_id}`, bodyHash: hashOf(body) }
-      return streams.serve(caller, connection, async () => {
-        const { value, replayed } = await door
-          .transact({ ...ref, once }, transaction => {
-            const event = transaction.mustRun(started).find(({ type }) => type === 'turn_started')
-            return event?.seq ?? 0
-          })
-          .catch((error: unknown) => {
-            if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
-            throw new Refusal('turn_conflict', { turn_id })
-          })
-        if (!replayed) turns.take(ref, turn_id)
-        return { ref, after: value - 1, until: turn_id }
-      })
+      const { value, replayed } = await door
+        .transact({ ...ref, once }, transaction => {
+          const event = transaction.mustRun(started).find(({ type }) => type === 'turn_started')
+          return event?.seq ?? 0
+        })
+        .catch((error: unknown) => {
+          if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
+          throw new Refusal('turn_conflict', { turn_id })
+        })
+      if (!replayed) turns.take(ref, turn_id)
+      return streams.serve(caller.role, { ref, after: value - 1, until: turn_id }, { signal, release })
     },
   }),
 ]
@@ -96,7 +93,6 @@ export const messageRoutes = [
     role: 'person',
     summary: 'Sends a message: it joins the running turn, or starts one; the same message again changes nothing',
     params: ofSession,
-    headers: idempotencyKey,
     body: s.sentMessage.extend({
       message_id: s.id.optional().meta({ description: 'made by the sender; the same message again is one message' }),
       start: sentStart.optional().meta({
@@ -108,14 +104,13 @@ export const messageRoutes = [
       409: { description: '`too_many_queued`, `key_conflict` for a known id with another text, or `no_own_turn`' },
       501: { description: 'This server does not run turns' },
     },
-    handle: async ({ params, body, caller, header }, deps) => {
+    handle: async ({ params, body, caller }, deps) => {
       const { door, turns } = deps
       const ref = { tenant: caller.tenant, conversation: params.session_id }
-      const { text, message_id: key = keyIn(header) } = body
-      const message_id = key ?? door.newId()
+      const { text, message_id = door.newId() } = body
       const start = body.start && startOf(body.start, deps)
       if (!start) await known(door, ref)
-      const once = onceFor(key, { text })
+      const once = onceFor(body.message_id, { text })
       const next = { turn_id: door.newId() }
       const { value, replayed } = await door.transact({ ...ref, once }, transaction => {
         const events = transaction.mustRun({ type: 'send_message', message_id, text, next, start })

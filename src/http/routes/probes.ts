@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { type ToolsetName, TOOLSETS } from '../../domain/policy.ts'
 import { StoreError } from '../../door/door.ts'
-import { HttpError } from '../http-error.ts'
+import { HttpError } from '../replies.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 

@@ -10,7 +10,7 @@ import type {
 } from '../../domain/wire.ts'
 import { type Door, waitingCalls } from '../../door/door.ts'
 import { reviewAnswer } from '../../toolsets/answer.ts'
-import { pageOf } from '../parse.ts'
+import { pageOf } from '../requests.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

@@ -24,8 +24,8 @@ import type {
   TurnView,
 } from '../../domain/wire.ts'
 import type { Door, Found, Ref } from '../../door/door.ts'
-import { HttpError, notFound } from '../http-error.ts'
-import { pageOf } from '../parse.ts'
+import { HttpError, notFound } from '../replies.ts'
+import { pageOf } from '../requests.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
@@ -134,10 +134,9 @@ export const sessionRoutes = [
         type: 'text/event-stream',
         message: shape('StreamedEvent'),
       },
-      429: { description: 'Agents have all their streams open; see `Retry-After`' },
-      503: { description: 'Too many open streams; see `Retry-After`' },
+      429: { description: '`too_many_requests`; see `Retry-After`' },
     },
-    handle: async ({ params, query, caller, method, header, connection }, { door, streams }) => {
+    handle: async ({ params, query, caller, method, header, signal, release }, { door, streams }) => {
       const after = lastEventId(header('last-event-id') ?? query.last_event_id)
       const ref = { tenant: caller.tenant, conversation: params.session_id }
       // A HEAD request must not hold a stream open.
@@ -145,7 +144,7 @@ export const sessionRoutes = [
         await known(door, ref)
         return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
       }
-      return streams.serve(caller, connection, () => ({ ref, after }))
+      return streams.serve(caller.role, { ref, after }, { signal, release })
     },
   }),
   route({

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import type { SettingsAnswer } from '../../domain/wire.ts'
-import { HttpError } from '../http-error.ts'
+import { HttpError } from '../replies.ts'
 import { type Answer, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
@@ -49,11 +49,9 @@ export const settingsRoutes = [
       200: { description: 'Whether it answered; if not, why and what to do', schema: shape('TriedModel') },
       429: { description: 'Tried too often; see `Retry-After`' },
     },
-    handle: async ({ body, connection }, { settings: part, closing }) => {
-      const left = new AbortController()
-      connection.onClose(() => left.abort(new Error('The client left.')))
-      return { body: await part.try(body.which, AbortSignal.any([left.signal, closing])) }
-    },
+    handle: async ({ body, signal }, { settings: part, closing }) => ({
+      body: await part.try(body.which, AbortSignal.any([signal, closing])),
+    }),
   }),
 ]
 

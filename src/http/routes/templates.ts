@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { invalidField } from '../../domain/refusal.ts'
-import { HttpError, notFound } from '../http-error.ts'
+import { HttpError, notFound } from '../replies.ts'
 import { route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'

@@ -1,10 +1,7 @@
-import { EventEmitter, getEventListeners } from 'node:events'
+import { getEventListeners } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openDoor } from '../../door/door.ts'
 import { openMemoryStore } from '../../store/memory.ts'
-import type { ServerResponse } from 'node:http'
-import { Limits } from '../limits.ts'
-import { NodeConnection } from '../node-connection.ts'
 import type { Answer, Call, Deps, Parts } from '../route.ts'
 import { toolsetRoutes } from './toolsets.ts'
 
@@ -15,8 +12,8 @@ describe('a call that waits for a person', () => {
     const door = openDoor({ store: openMemoryStore() })
     onTestFinished(() => door.close())
     const closing = new AbortController().signal
-    const deps = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing, limits: new Limits() }
-    const outgoing = Object.assign(new EventEmitter(), { destroyed: false })
+    const deps = { door, host: { review: true }, reviewWaitMs: 3_600_000, closing }
+    const { signal } = new AbortController()
     const call = (turn_id: string): Promise<Answer | Response> => {
       const body = { session_id: 'c', turn_id, arguments: { tasks: [{ title: 'A' }] } }
       const asked = {
@@ -24,18 +21,17 @@ describe('a call that waits for a person', () => {
         query: {},
         body,
         caller: { role: 'agent', tenant: 'local' },
-        connection: new NodeConnection(outgoing as unknown as ServerResponse),
+        signal,
       }
       return plan.handle(asked as unknown as Call<unknown, unknown, unknown>, deps as unknown as Deps & Parts)
     }
-    outgoing.setMaxListeners(CALLS)
     const before = timers()
     const calls = Array.from({ length: CALLS }, (_, index) => call(`t${index}`))
     await expect.poll(() => getEventListeners(closing, 'abort').length).toBe(CALLS)
     const { pending_reviews } = await door.read({ tenant: 'local', conversation: 'c' })
     for (const id of pending_reviews) await door.reviews.decide('local', id, { action: 'cancel' }, 'http')
     for (const answer of await Promise.all(calls)) expect(answer).toMatchObject({ status: 200 })
-    expect(getEventListeners(closing, 'abort')).toEqual([])
+    for (const each of [closing, signal]) expect(getEventListeners(each, 'abort')).toEqual([])
     // A few may be of others.
     expect(timers() - before).toBeLessThan(CALLS / 2)
   })

@@ -11,15 +11,12 @@ import { awaitCall, beginCall } from '../../toolsets/calls.ts'
 import { awaitClaims, claimIdOf } from '../../toolsets/waiting.ts'
 import { countItems, observe } from '../../toolsets/observe.ts'
 import { type Toolset, withChecks } from '../../toolsets/toolset.ts'
-import type { Connection } from '../connection.ts'
-import type { Caller } from '../credentials.ts'
-import { HttpError, notFound } from '../http-error.ts'
+import { HttpError, notFound } from '../replies.ts'
 import { type Answer, type Deps, route } from '../route.ts'
 import * as s from '../schemas.ts'
 import { shape } from '../shapes.ts'
 
 /** Retry-After for a call that could not be held. */
-const RETRY_AFTER_S = 5
 
 const CALL_PATH = '/api/toolsets/:name/tools/:tool'
 
@@ -113,7 +110,7 @@ export const toolsetRoutes = [
       },
       409: { description: '`tool_call_conflict`, `turn_running`, `turn_finished`' },
     },
-    handle: async ({ params, query, body, caller, connection }, deps) => {
+    handle: async ({ params, query, body, caller, signal }, deps) => {
       const toolset = named(params.name, query.prefix, deps.door)
       const { session_id, turn_id, tool_call_id, arguments: input, ...sources } = body
       const { door, host } = deps
@@ -132,7 +129,7 @@ export const toolsetRoutes = [
         observe(context, { ...call, started: performance.now(), outcome: 'refused', stored: false })
         throw notFound('tool_not_found', `There is no such tool in ${toolset.name}. Available: ${available(toolset)}.`)
       }
-      return answerCall({ toolset, tool: params.tool, input, context, caller, connection }, deps)
+      return answerCall({ toolset, tool: params.tool, input, context, signal }, deps)
     },
   }),
   route({
@@ -157,8 +154,7 @@ interface Asked {
   readonly tool: string
   readonly input: unknown
   readonly context: ToolContext
-  readonly caller: Caller
-  readonly connection: Connection
+  readonly signal: AbortSignal
 }
 
 /** Only a person can repair a broken task file, so the model is told. */
@@ -171,10 +167,10 @@ async function answerCall(asked: Asked, deps: Deps): Promise<Answer> {
   }
 }
 
-/** Answers `pending_review` or `checking` after `reviewWaitMs`, or at once if too many calls already wait. */
+/** Answers `pending_review` or `checking` after `reviewWaitMs`, or once the server closes. */
 async function waitedFor(
-  { toolset, tool, input, context, caller, connection }: Asked,
-  { limits, reviewWaitMs, closing }: Deps,
+  { toolset, tool, input, context, signal }: Asked,
+  { reviewWaitMs, closing }: Deps,
 ): Promise<Answer> {
   const call = await beginCall(toolset, tool, input, context).catch((error: unknown): never => {
     if (!(error instanceof StoreError) || error.code !== 'key_conflict') throw error
@@ -187,14 +183,13 @@ async function waitedFor(
     call.status === 'checking'
       ? ({ status: 'checking', claim_id: claimIdOf(call), ...ownId } as const)
       : ({ status: 'pending_review', review_id: call.review_id } as const)
-  const release = limits.wait(caller)
   const giveUp = new AbortController()
   const stop = (): void => giveUp.abort()
   const timer = setTimeout(stop, reviewWaitMs)
-  connection.onClose(stop)
-  closing.addEventListener('abort', stop)
+  const ends = [signal, closing]
+  for (const each of ends) each.addEventListener('abort', stop)
   // The server may have begun to close while the call was stored.
-  if (!release || closing.aborted) stop()
+  if (closing.aborted) stop()
   try {
     const result =
       call.status === 'checking'
@@ -203,12 +198,10 @@ async function waitedFor(
     return { status: 200, body: { result } satisfies ToolAnswer }
   } catch (error) {
     if (!giveUp.signal.aborted) throw error
-    const headers = release ? {} : { 'retry-after': String(RETRY_AFTER_S) }
-    return { status: 202, headers, body: waiting satisfies ToolAnswer }
+    return { status: 202, body: waiting satisfies ToolAnswer }
   } finally {
-    release?.()
     clearTimeout(timer)
-    closing.removeEventListener('abort', stop)
+    for (const each of ends) each.removeEventListener('abort', stop)
   }
 }
 

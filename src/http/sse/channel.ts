@@ -1,7 +1,7 @@
 import { type Conversation, emptyConversation, fold } from '../../domain/conversation.ts'
 import { CHECK_OUTPUT } from '../../domain/proof.ts'
 import type { Commit, LiveEntry, Ref, Door } from '../../door/door.ts'
-import type { Role } from '../credentials.ts'
+import type { Role } from '../access.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
 import { Recent } from './recent.ts'
@@ -77,9 +77,11 @@ export class Channel {
         reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
       const events = known ?? (await this.#page(reader.seq, this.#sent, reader.until))
       reader.seq = events.seq
-      await reader.writeAll(events.frames)
+      reader.write(events.frames)
+      await reader.drained()
       if (events.isOver) return reader.end()
-      await reader.turn()
+      // Yields, so that a fast reader does not starve the others.
+      await new Promise(setImmediate)
     }
   }
 

@@ -7,7 +7,7 @@ import { TOOLSETS } from '../../domain/policy.ts'
 import { dispatch, type Handlers } from '../../domain/projection.ts'
 import { isOpen, type Task } from '../../domain/task.ts'
 import { todosOf } from '../../toolsets/todos.ts'
-import type { Role } from '../credentials.ts'
+import type { Role } from '../access.ts'
 
 /** Beyond this a list frame has the open tasks first, and `more` counts the rest. */
 const MAX_SHOWN = 200

@@ -1,16 +1,8 @@
-import { type Connection, MAX_STALL_MS } from '../connection.ts'
-import { SAFE } from '../headers.ts'
-import type { Backlog } from '../limits.ts'
-
-export interface ReaderLimits {
-  readonly backlog: Backlog
-  readonly turn: () => Promise<void>
-}
+import { SAFE } from '../replies.ts'
 
 /** A slower reader is disconnected; it resumes with Last-Event-ID. */
 const MAX_BUFFERED_BYTES = 256 * 1024
-/** Unread bytes below this do not count against the quota. */
-const FREE_BYTES = 64 * 1024
+const HIGH_WATER_MARK = 64 * 1024
 
 const HEADERS = {
   ...SAFE,
@@ -19,94 +11,89 @@ const HEADERS = {
   'x-accel-buffering': 'no',
 } as const
 
+/** One event stream and the client that reads it. */
 export class Reader {
   seq: number
   /** The stream ends with this turn. */
   readonly until: string | undefined
-  readonly #connection: Connection
-  readonly #limits: ReaderLimits
-  readonly #onCut: () => void
+  readonly #body: ReadableStream<Uint8Array>
+  readonly #onGone: (reader: Reader) => void
+  #stream!: ReadableStreamDefaultController<Uint8Array>
+  #isOpen = false
+  #isGone = false
+  #isCut = false
   #draining = false
-  #isCounted = false
-  /** Bytes of the current page not yet written. */
-  #rest = 0
+  #onDrain: () => void = () => {}
 
-  constructor(connection: Connection, seq: number, limits: ReaderLimits, onCut: () => void, until?: string) {
-    this.#connection = connection
+  constructor(seq: number, onGone: (reader: Reader) => void, until?: string) {
     this.seq = seq
     this.until = until
-    this.#limits = limits
-    this.#onCut = onCut
+    this.#onGone = onGone
+    this.#body = new ReadableStream<Uint8Array>(
+      {
+        start: stream => void (this.#stream = stream),
+        pull: () => this.#onDrain(),
+        cancel: () => this.leave(),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_MARK }),
+    )
   }
 
-  open(): void {
-    this.#connection.open(HEADERS)
+  /** The answer that streams what is written from now on. */
+  open(): Response {
+    this.#isOpen = true
+    return new Response(this.#body, { headers: HEADERS })
   }
 
+  /** True once the stream has ended or the client has left. */
   get gone(): boolean {
-    return this.#connection.isClosed
+    return this.#isGone
+  }
+
+  /** True if it was disconnected for not reading. */
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   write(chunk: string | Uint8Array): void {
-    // Before the headers are sent, the answer can still become an error.
-    if (this.gone || !this.#connection.headersSent) return
-    if (this.#connection.buffered > MAX_BUFFERED_BYTES) return this.cut()
-    this.#connection.write(chunk)
-    this.#count()
+    if (this.gone || !this.#isOpen) return
+    if (this.#buffered > MAX_BUFFERED_BYTES) return this.#cut()
+    // Copied: the stream's consumer owns its chunks.
+    this.#stream.enqueue(Uint8Array.from(Buffer.from(chunk)))
   }
 
-  /**
-   * Writes a page in chunks, so that a slow connection shows progress within the stall timeout even for an event of 1
-   * MB.
-   */
-  async writeAll(page: string): Promise<void> {
-    const bytes = Buffer.from(page)
-    for (let start = 0; start < bytes.length && !this.gone; start += FREE_BYTES) {
-      this.#rest = Math.max(0, bytes.length - start - FREE_BYTES)
-      this.write(bytes.subarray(start, start + FREE_BYTES))
-      await this.drained()
-    }
-    this.#rest = 0
-  }
-
-  /** Yields between pages, so that a fast reader does not starve the others. */
-  turn(): Promise<void> {
-    return this.#limits.turn()
-  }
-
-  /** Skipped while a page drains, which has its own timeout. */
+  /** Skipped while a page of the log drains. */
   beat(chunk: Uint8Array): void {
     if (!this.#draining) this.write(chunk)
   }
 
-  /** Resolves when the client has caught up or left; disconnects it after a timeout. */
+  /** Resolves when the client has caught up or left. */
   async drained(): Promise<void> {
-    if (!this.#connection.needsDrain) return
+    if (this.gone || this.#buffered < HIGH_WATER_MARK) return
     this.#draining = true
-    const timer = setTimeout(() => this.cut(), MAX_STALL_MS)
-    await this.#connection.drained()
-    clearTimeout(timer)
+    await new Promise<void>(resolve => (this.#onDrain = resolve))
     this.#draining = false
-    this.#count()
-  }
-
-  cut(): void {
-    this.#onCut()
-    this.#connection.destroy()
-  }
-
-  /** Counts unread bytes against the quota; disconnects the reader if they exceed it. */
-  #count(): void {
-    const unread = this.#connection.buffered + this.#rest
-    const bytes = unread > FREE_BYTES && !this.gone ? unread : 0
-    if (bytes === 0 && !this.#isCounted) return
-    this.#isCounted = bytes > 0
-    if (!this.#limits.backlog(bytes)) this.cut()
   }
 
   end(): void {
     if (this.gone) return
-    if (!this.#connection.headersSent) this.open()
-    this.#connection.end()
+    this.#stream.close()
+    this.leave()
+  }
+
+  leave(): void {
+    if (this.gone) return
+    this.#isGone = true
+    this.#onDrain()
+    this.#onGone(this)
+  }
+
+  #cut(): void {
+    this.#isCut = true
+    this.end()
+  }
+
+  get #buffered(): number {
+    return HIGH_WATER_MARK - (this.#stream.desiredSize ?? 0)
   }
 }

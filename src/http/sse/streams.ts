@@ -1,21 +1,25 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../door/door.ts'
 import type { Conversation } from '../../domain/conversation.ts'
-import type { Connection } from '../connection.ts'
-import type { Caller, Role } from '../credentials.ts'
-import { notFound } from '../http-error.ts'
-import type { Limits } from '../limits.ts'
+import type { Role } from '../access.ts'
+import { notFound } from '../replies.ts'
+import type { Release } from '../limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
-import { Reader, type ReaderLimits } from './reader.ts'
+import { Reader } from './reader.ts'
 
 const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export interface StreamsOptions {
   readonly door: Door
-  readonly limits: Pick<Limits, 'stream' | 'backlog' | 'turn'>
   readonly heartbeatMs?: number
   readonly onError: (error: unknown) => void
+}
+
+/** `signal` aborts when the client leaves before its answer has ended. */
+export interface Line {
+  readonly signal: AbortSignal
+  readonly release: Release
 }
 
 /** The log after seq `after`, until the turn `until` ends. */
@@ -51,50 +55,32 @@ export class Streams {
   }
 
   /**
-   * Reserves a stream before it calls `follow`, so that no turn starts whose stream cannot be served. Sends the log,
-   * then live events, until the client leaves or the turn ends. Resolves once the headers are sent; throws if no stream
-   * is left or there is nothing to follow.
+   * Sends the log, then live events, until the client leaves or the turn ends; then it calls `release`. Throws if there
+   * is nothing to follow.
    */
-  async serve(caller: Caller, connection: Connection, follow: () => Followed | Promise<Followed>): Promise<Response> {
-    const release = this.#options.limits.stream(caller)
-    connection.onClose(release)
-    try {
-      return await this.#serve(caller, connection, await follow())
-    } catch (error) {
-      release()
-      throw error
-    }
-  }
-
-  #limitsOf(caller: Caller): ReaderLimits {
-    const { limits } = this.#options
-    const turn = (): Promise<void> => limits.turn(caller) ?? new Promise(setImmediate)
-    return { backlog: limits.backlog(caller), turn }
-  }
-
-  async #serve(caller: Caller, connection: Connection, { ref, after, until }: Followed): Promise<Response> {
-    const limits = this.#limitsOf(caller)
-    const onCut = (): void => {
-      this.cuts += 1
-    }
-    const reader = new Reader(connection, after, limits, onCut, until)
+  async serve(role: Role, { ref, after, until }: Followed, { signal, release }: Line): Promise<Response> {
+    const place = this.#placeOf(ref, role)
+    const reader = new Reader(
+      after,
+      gone => {
+        if (gone.isCut) this.cuts += 1
+        this.#leave(place, gone)
+        release()
+      },
+      until,
+    )
+    place.readers.add(reader)
     this.#readers.add(reader)
-    const place = this.#join(ref, caller.role, reader)
-    connection.onClose(() => {
-      limits.backlog(0)
-      this.#leave(place, reader)
-    })
+    signal.addEventListener('abort', () => reader.end())
     try {
       const channel = await place.channel
       // Read again: another process may have written events that the channel lacks, or broken the task file.
       const state = await this.#options.door.read(ref)
-      if (!reader.gone) {
-        reader.open()
-        void this.#feed(reader, channel, state)
-      }
-      return connection.response
+      const response = reader.open()
+      if (!reader.gone) void this.#feed(reader, channel, state)
+      return response
     } catch (error) {
-      this.#leave(place, reader)
+      reader.leave()
       throw error
     }
   }
@@ -127,11 +113,10 @@ export class Streams {
     }
   }
 
-  #join(ref: Ref, role: Role, reader: Reader): Place {
+  #placeOf(ref: Ref, role: Role): Place {
     const key = keyOf(ref, role)
     const place = this.#places.get(key) ?? this.#open(ref, role)
     this.#places.set(key, place)
-    place.readers.add(reader)
     return place
   }
 

@@ -1,6 +1,8 @@
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Evidence } from '../evidence.ts'
 import type { OutsideTool } from '../outside.ts'
+import type { Call, PlannedStep } from './toolsets.ts'
 
 /** The demo's project: a function with two bugs, and a test that shows them. It needs only Node. */
 export const SANDBOX_FILES: Readonly<Record<string, string>> = {
@@ -92,3 +94,70 @@ function fileIn(folder: string, name: string): string {
   if (stats.size > MAX_BYTES) throw new Error(`${name} is too large.`)
   return file
 }
+
+type Deed = { readonly call: Call } | { readonly outcome: string } | { readonly failed: string }
+
+interface Heard {
+  readonly role: string
+  readonly tool?: string
+  readonly result?: unknown
+}
+
+/** Fixes that the demo model knows, in the order it sees them: the second bug only shows in the test's output. */
+const REPAIRS = [
+  { find: 'Helo', replace: 'Hello' },
+  { find: 'greet(name)', replace: "greet(name = 'stranger')" },
+] as const
+
+const READ = `Read ${SANDBOX.file}`
+const FIX = `Fix the greeting in ${SANDBOX.file}`
+
+export const isSandboxTool = (name: string): boolean => name === SANDBOX.read || name === SANDBOX.edit
+type Named = readonly { readonly name: string }[]
+const hasSandbox = (tools: Named): boolean => tools.some(({ name }) => name === SANDBOX.edit)
+
+/** Steps for a request to fix the sandbox; undefined for other requests, or without a sandbox. */
+export const mendingSteps = (tools: Named, request: string): readonly string[] | undefined =>
+  hasSandbox(tools) && /\bsandbox\b|沙盒/i.test(request) && /\b(?:fix|mend|repair)\b|修/i.test(request)
+    ? [READ, FIX, 'Write the report']
+    : undefined
+
+/** The fix has a check, and may change one file. */
+export const rowFor = (tools: Named, title: string): PlannedStep =>
+  hasSandbox(tools) && title === FIX ? { title, check: SANDBOX.check, scope: [SANDBOX.file] } : { title }
+
+/** Works on a step of the sandbox; undefined for other steps. Goes on from what the check or the judge objects to. */
+export function mending(tools: Named, title: string, since: readonly Heard[], refusal = ''): Deed | undefined {
+  if (!hasSandbox(tools) || (title !== READ && title !== FIX)) return undefined
+  const answer = since.findLast(({ tool = '' }) => isSandboxTool(tool))
+  if (!answer) return { call: { tool: SANDBOX.read, input: { path: SANDBOX.file } } }
+  const text = typeof answer.result === 'string' ? answer.result : ''
+  if (text.startsWith('Error:')) return { failed: `${answer.tool}: ${text}` }
+  if (title === READ) return { outcome: lineCount(text) }
+  if (since.at(-1) === answer && answer.tool === SANDBOX.edit) return { outcome: changesIn(text) }
+  const next = REPAIRS.find(({ find }) => text.includes(find))
+  if (next) return { call: { tool: SANDBOX.edit, input: { path: SANDBOX.file, ...next } } }
+  return refusal === '' ? { outcome: 'the greeting is right already' } : { failed: refusal }
+}
+
+/** The judge's objection to the file as a tool last saw it; undefined for tasks not about the sandbox. */
+export function flawInMending(
+  task: string,
+  said: string,
+  evidence: readonly Pick<Evidence, 'tool' | 'answer' | 'ok'>[],
+): string | undefined {
+  if (task !== FIX && task !== READ) return undefined
+  const seen = evidence.findLast(({ tool, ok }) => ok && isSandboxTool(tool))
+  if (!seen) return 'no tool has looked at the file.'
+  const text = typeof seen.answer === 'string' ? seen.answer : ''
+  if (task === READ) return said === lineCount(text) ? '' : `it should say that ${lineCount(text)}.`
+  if (!text.includes('`Hello, ${name}!`')) return 'it does not say “Hello” and the name.'
+  return /greet\(name = /.test(text) ? '' : 'without a name it greets nobody.'
+}
+
+const lineCount = (text: string): string => `${SANDBOX.file} has ${text.trimEnd().split('\n').length} lines`
+
+const changesIn = (text: string): string =>
+  REPAIRS.filter(({ replace }) => text.includes(replace))
+    .map(({ find, replace }) => `“${find}” → “${replace}”`)
+    .join(', ')

@@ -5,6 +5,8 @@ import { toolsets } from '../../toolsets/index.ts'
 import type { ToolsetName } from '../../domain/policy.ts'
 import { ASSESSOR } from '../model-judge.ts'
 import type { Case } from '../case.ts'
+import { stepsIn } from './requests.ts'
+import { compute, write } from './texts.ts'
 import { type Message, type Prompt, type Reply, think } from './think.ts'
 
 const STEPS = 'Compute 2 + 3. Draft the invitation. Send it.'
@@ -68,8 +70,6 @@ describe('the demo model', () => {
     '(',
     'then ',
     'and ',
-    '关于',
-    '的',
   ])('reads the beginning of a message of 250,000 characters: %j', unit => {
     const run = unit.repeat(250_000 / unit.length)
     for (const text of [run, `Compute ${run} x`, `Compare ${run}?`, `比较${run}?`, `写一首关于${run} x`]) {
@@ -108,7 +108,7 @@ describe('the demo model', () => {
   ] as const)('[MO1] plans with %s', (toolset, tool, input) => {
     const { text, call } = thought([user(STEPS)], { toolset })
     // Items for a person are no plan.
-    expect(text).toBe(TOOLSETS[toolset].captures ? '' : 'I see 3 steps and propose them as a plan.')
+    expect(text).toBe(TOOLSETS[toolset].captures ? '' : 'I propose a plan of 3 steps.')
     expect(call).toEqual({ tool, input })
   })
 
@@ -178,7 +178,7 @@ describe('the demo model', () => {
   it.each(['checklist', 'task_list'] as const)('[MO1] %s: the step is left open, and the answer says so', toolset => {
     const { text, call } = thought([user(STEPS), listedBy(toolset)], { toolset, now: '4 Send it' })
     expect(call).toBeUndefined()
-    expect(text).toMatch(/^Left open for you: Send it\./)
+    expect(text).toBe('0 of 1 step is done.\n\nLeft open for you: Send it.')
   })
 
   it.each(['checklist', 'task_list'] as const)(
@@ -196,15 +196,71 @@ describe('the demo model', () => {
         tool: 'plan',
         input: {
           tasks: [
-            { title: 'Draft questions about the haiku about autumn' },
-            { title: 'Draft an outline for the haiku about autumn' },
+            { title: 'Draft questions about “haiku about autumn”' },
+            { title: 'Draft an outline for “haiku about autumn”' },
             { title: 'Write a haiku about autumn' },
-            { title: 'Draft a title for the haiku about autumn' },
-            { title: 'Draft a checklist for the haiku about autumn' },
+            { title: 'Draft a title for “haiku about autumn”' },
+            { title: 'Draft a checklist for “haiku about autumn”' },
           ],
         },
       },
     })
+  })
+
+  it('gives other languages the generic plan', () => {
+    const { call } = thought([user('为20个人策划一场生日聚会')])
+    const { tasks } = (call?.input ?? { tasks: [] }) as { tasks: { title: string }[] }
+    expect(tasks).toHaveLength(5)
+    for (const { title } of tasks) {
+      expect(title).toContain('“为20个人策划一场生日聚会”')
+      expect(write(title)).toContain('为20个人策划一场生日聚会')
+    }
+  })
+
+  it.each([
+    ['1. Buy milk\n2. Call mum', ['Buy milk', 'Call mum']],
+    ['- [ ] Buy milk\n- [x] Call mum', ['Buy milk', 'Call mum']],
+    ['1. Buy 3 * 4 eggs 2. Pay Bob', ['Buy 3 * 4 eggs', 'Pay Bob']],
+    ['Please read it. Fix it! Ship it.', ['Read it', 'Fix it', 'Ship it']],
+    [
+      'Plan a party: book a venue, invite ten friends and order a cake.',
+      ['Book a venue', 'Invite ten friends', 'Order a cake'],
+    ],
+    ['Plan a party with cake and candles', ['Plan a party with cake and candles']],
+    ['Compute 12*7, compute 84 / 4 and then write the report.', ['Compute 12*7', 'Compute 84 / 4', 'Write the report']],
+    ['What is this? What is that?', ['What is this?']],
+  ])('[MO1] splits %j', (request, steps) => {
+    expect(stepsIn(request)).toEqual(steps)
+  })
+
+  it.each([
+    ['Compute 12*7', '12 * 7 = 84'],
+    ['What is (2 + 3) * -4?', '(2 + 3) * -4 = -20'],
+    ['Compute the budget for 20 people at 15 each: 20 * 15', '20 * 15 = 300'],
+    ['Calculate 1 / 3', '1 / 3 = 0.333333333333'],
+    ['Compute 1 / 0', undefined],
+    ['Compute 10 * 100000000000', undefined],
+    ['Compute 7', undefined],
+    ['Compute the tax on 3 * 4', undefined],
+    ['Buy 3 * 4 eggs', undefined],
+  ])('%s: %s', (title, result) => {
+    expect(compute(title)).toBe(result)
+  })
+
+  it.each([
+    ['Write a short letter to my landlord about the broken heating', 'Subject: broken heating'],
+    ['Draft the invitation', 'You are invited.'],
+    ['Write a haiku about my cat Tom', 'Cat Tom.'],
+    ['Draft a packing list for “weekend in Rome”', 'Packing list: weekend in Rome'],
+    ['Plan the move to Lisbon', 'Draft: move to Lisbon'],
+    ['Write an email to Ann and send it', undefined],
+    ['Draft and send the invitation', undefined],
+    ['List my open bugs', undefined],
+    ['Write a report on the 2025 sales figures', undefined],
+    ['Write the code for the login page', undefined],
+    ['Write down the confirmation number', undefined],
+  ])('[MO1] writes what a title asks for, in its words: %s', (title, start) => {
+    expect(write(title)?.split('\n')[0]).toBe(start)
   })
 
   it.each(['What is the capital of France?', 'Hello', 'Tell me a joke'])('[MO1] does not plan for %j', request => {
@@ -250,15 +306,7 @@ describe('the demo model', () => {
     expect(text.startsWith(words)).toBe(true)
   })
 
-  it('proposes once what a person wants instead, and not what they rejected', () => {
-    const no = answer('plan', { confirmed: false, reason: 'user_cancelled', comment: 'Call Anna instead' })
-    const { text, call } = thought([user(STEPS), no])
-    expect(text).toContain('You said: “Call Anna instead”.')
-    expect(call).toEqual({ tool: 'plan', input: { tasks: [{ title: 'Call Anna' }] } })
-    expect(thought([user(STEPS), no, no]).call).toBeUndefined()
-  })
-
-  it.each(['No.', 'Not now', "Don't do that", 'Too many steps', 'Why?', 'Only the first two', '不要'])(
+  it.each(['No.', 'Not now', "Don't do that", 'Too many steps', 'Why?', 'Only the first two'])(
     'a comment that only says no is not made a step: %s',
     comment => {
       const { text, call } = thought([user(STEPS), answer('plan', { confirmed: false, comment })])
@@ -271,38 +319,19 @@ describe('the demo model', () => {
     const settled = ['1 Read it (done: All of it (twice))', '2 Send it (blocked: No post)', '3 Rest (cancelled)']
     const { text, call } = thought([user(STEPS), answer('plan', { comment: 'Be quick' })], { settled })
     expect(call).toBeUndefined()
-    expect(text).toBe(
-      '1 of 3 steps are done.\n\n- Read it: All of it (twice)\n\nNot done: Send it (No post).\n\nNot done: Rest.\n\nYou said: “Be quick”. I passed it on with the plan.',
-    )
-  })
-
-  it('reports a text that it wrote in full', () => {
-    const settled = ['1 Write the haiku about autumn (done: Autumn. A slow light moves on the wall. Nothing to…)']
-    expect(thought([user(STEPS), answer('plan', {})], { settled }).text).toContain(
-      '- Write the haiku about autumn:\n\n  Autumn.\n  A slow light moves on the wall.\n  Nothing to be said.',
-    )
-  })
-
-  it('speaks Chinese with those who do', () => {
-    const goal = '转账500欧元给小明'
-    expect(thought([user(goal)]).text).toBe('我提议一个 3 步的计划。')
-    expect(thought([user(goal)], { now: `2 ${goal}` }).call?.input).toMatchObject({
-      outcome: '模拟：演示模型没有做这件事的工具。',
-    })
-    const settled = ['1 写报告 (done: 好)', `2 ${goal} (blocked: 模拟：演示模型没有做这件事的工具。)`]
-    expect(thought([user(goal), answer('plan', {})], { settled }).text).toMatch(/^2 步中完成了 1 步。/)
+    expect(text).toBe('1 of 3 steps are done.\n\nYou said: “Be quick”. I passed it on with the plan.')
   })
 
   it('goes on with a plan that was made in another turn, and reports it', () => {
     expect(thought([user('Go on')], { now: '2 Send it' }).call).toMatchObject({ tool: 'update', input: { id: 2 } })
     const settled = ['2 Send it (done: Sent)']
-    expect(thought([user('Go on'), answer('update', {})], { settled }).text).toBe('Finished.\n\n- Send it: Sent')
+    expect(thought([user('Go on'), answer('update', {})], { settled }).text).toBe('Finished.')
   })
 
   it('[TR9] without tools it says how far it came', () => {
     const system = '## Where the plan stands\nSettled:\n- 1 A (done: yes)\nNow:\n- 2 B\n1 remaining.'
     const { text } = think({ system, messages: [user(STEPS)], tools: [] })
-    expect(text).toMatch(/^1 of 2 steps are done\.\n\n- A: yes$/m)
+    expect(text).toBe('1 of 2 steps are done.\n\nLeft open for you: B.')
   })
 
   it('goes by what stands in the plan, not by what looks like one in the request', () => {
@@ -345,8 +374,6 @@ describe('the demo model', () => {
       ['Add a step: buy candles', [...PROPOSED, 'Buy candles']],
       ['Remove the invitation', ['Compute 2 + 3', 'Send it']],
       ['Only the first two, please', [...PROPOSED, 'Take into account: “Only the first two, please”']],
-      ['Call Anna instead', ['Call Anna']],
-      ['加上买蜡烛', [...PROPOSED, '买蜡烛']],
     ])('%s: proposes the plan with it', (comment, steps) => {
       const { text, call } = asked(comment)
       expect(text).toContain(`“${comment}”`)
@@ -463,7 +490,6 @@ describe('the demo model', () => {
         'Simulated: the demo model has no tool for this.',
         'NOT_OK: it was only simulated.',
       ],
-      ['转账500欧元给小明', '模拟：演示模型没有做这件事的工具。', 'NOT_OK: it was only simulated.'],
       ['Find it', 'I could not find it', 'NOT_OK: the outcome says that it failed.'],
       ['Find it', '', 'NOT_OK: there is no outcome.'],
     ])('%s / %s: %s', (task, outcome, verdict) => {

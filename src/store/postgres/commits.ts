@@ -5,7 +5,7 @@ import { type Call, type Basis, stage, type Staged } from '../stage.ts'
 import { type At, type Committed, type Decide, type Hint, type Ref, refKey } from '../store.ts'
 import type { Database } from './connections.ts'
 import type { Session } from './session.ts'
-import { connectionError, isRolledBack, toStoreError, unknownOutcome } from './to-store-error.ts'
+import { busy, connectionError, isRolledBack, toStoreError, unknownOutcome } from './to-store-error.ts'
 import type { PostgresLog } from './log.ts'
 
 /**
@@ -82,7 +82,7 @@ export class Commits {
           isUnsure: false,
           isLost: false,
         }
-        timer = setTimeout(() => rejectLate(call, this.#database.late()), callMs + GRACE_MS)
+        timer = setTimeout(() => rejectLate(call, busy()), callMs + GRACE_MS)
         queue.group.add(call)
       })
     } finally {
@@ -90,6 +90,11 @@ export class Commits {
       queue.waiting -= 1
       if (queue.waiting === 0) this.#queues.delete(key)
     }
+  }
+
+  /** Resolves when no call is in progress. */
+  async idle(): Promise<void> {
+    while (this.#queues.size > 0) await Promise.all([...this.#queues.values()].map(({ group }) => group.idle()))
   }
 
   async #serve(ref: Ref, calls: readonly TimedCall[]): Promise<void> {
@@ -141,6 +146,7 @@ export class Commits {
       const remember = await this.#log.write(session, ref, staged)
       await onFaultPoint('written')
       if (session.lost) throw new Error('The connection was lost before COMMIT')
+      if (session.msLeft <= 0) throw busy()
       // Leaves time to check afterwards whether it was written, if keys can show that.
       if (outcomes.every(canBeRetried)) session.limit(session.msLeft / 2)
       try {

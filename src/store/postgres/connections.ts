@@ -1,12 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Pool, type PoolClient, type QueryResultRow } from 'pg'
-import { OwnClient } from './client.ts'
-import { type Limits, msUntil } from './limits.ts'
-import { Reach } from './reach.ts'
-import { Session, type Statement, type Value } from './session.ts'
-import type { StoreError } from '../store-error.ts'
-import { Slots } from './slots.ts'
-import { connectionError, isAnswer, isTransient, toStoreError } from './to-store-error.ts'
+import { closed } from '../store-error.ts'
+import { Session, setLimits, type Statement, type Value } from './session.ts'
+import { busy, connectionError, isMute, isTransient, toStoreError } from './to-store-error.ts'
 
 export interface UseOptions {
   readonly ms?: number
@@ -25,137 +21,52 @@ export interface Database {
    * Rolls back an open transaction.
    */
   use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
-  /** The error of a call that timed out: the database was busy, or it is unreachable. */
-  late(): StoreError
 }
 
-export function together(database: Pick<Database, 'use' | 'late'>, ms: number): Pick<Database, 'use'> {
+/** Shares one timeout between several calls. */
+export function together(database: Pick<Database, 'use'>, ms: number): Pick<Database, 'use'> {
   const until = performance.now() + ms
   return {
     use: async (work, options) => {
-      const msLeft = msUntil(until)
-      if (msLeft === 0) throw database.late()
+      const msLeft = until - performance.now()
+      if (msLeft <= 0) throw busy()
       return database.use(work, { ...options, ms: msLeft })
     },
   }
 }
 
-export class Connections {
-  readonly limits: Limits
-  readonly #pool: Pool
-  readonly #reach = new Reach()
-  readonly #clients = new Set<OwnClient>()
+/** Leaves one second of a request's five. */
+export const TIMEOUT_MS = 4_000
 
-  constructor(url: string, size: number, limits: Limits) {
-    this.limits = limits
-    this.#pool = new Pool({
-      connectionString: url,
-      Client: OwnClient,
-      max: size,
-      application_name: 'runsheet',
-      connectionTimeoutMillis: limits.connectMs,
-    })
-    // A broken idle connection has already left the pool; the next call gets a new one.
-    this.#pool.on('error', () => {})
-    this.#pool.on('connect', client => {
-      this.#reach.heard()
-      if (client instanceof OwnClient) this.#clients.add(client)
-    })
-    this.#pool.on('remove', client => void (client instanceof OwnClient && this.#clients.delete(client)))
-  }
-
-  async use<T>(work: (session: Session) => Promise<T>, { ms, retries }: Required<UseOptions>): Promise<T> {
-    const until = performance.now() + ms
-    let before: unknown
-    for (let tries = 0; ; tries += 1) {
-      const attempt = await this.#try(work, { until, tries, before })
-      if (!('error' in attempt)) return attempt.value
-      // Jitter, so that calls that lost a connection together do not retry together.
-      const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
-      if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
-      before = attempt.error
-      await delay(pauseMs)
-    }
-  }
-
-  late(): StoreError {
-    return this.#reach.late()
-  }
-
-  async close(): Promise<void> {
-    await this.#pool.end()
-  }
-
-  async #try<T>(
-    work: (session: Session) => Promise<T>,
-    { until, tries, before }: { until: number; tries: number; before: unknown },
-  ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
-    // Once no time is left for another attempt, report the previous attempt's error.
-    const late = (): Error => (before instanceof Error ? before : this.#reach.late())
-    let session: Session | undefined
-    try {
-      session = new Session(await this.#connect(until, late), {
-        limits: this.limits,
-        until,
-        silenceMs: this.limits.silenceMs * 2 ** tries,
-        reach: this.#reach,
-        late,
-        onCut: since => this.#cutSilent(since),
-      })
-      return { value: await work(session) }
-    } catch (error) {
-      if (!session || session.lost) return { error: connectionError(error), isRetryable: true }
-      return { error: toStoreError(error), isRetryable: isTransient(error) }
-    } finally {
-      await session?.release()
-    }
-  }
-
-  async #connect(until: number, late: () => Error): Promise<PoolClient> {
-    const askedAt = performance.now()
-    const connecting = this.#pool.connect()
-    const inTime = Promise.withResolvers<never>()
-    const giveUp = (): void => {
-      // In less time, even a reachable database need not have answered.
-      if (performance.now() - askedAt >= this.limits.silenceMs) this.#reach.silent(askedAt)
-      inTime.reject(late())
-    }
-    const timer = setTimeout(giveUp, msUntil(until))
-    connecting.catch(error => (isAnswer(error) ? this.#reach.heard() : this.#reach.silent(askedAt)))
-    try {
-      return await Promise.race([connecting, inTime.promise])
-    } catch (error) {
-      connecting.then(
-        client => client.release(),
-        () => {},
-      )
-      throw error
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  /** Cuts idle connections without traffic since another one went silent: most likely they are dead too. */
-  #cutSilent(since: number): void {
-    for (const client of this.#clients) {
-      if (client.isIdle && client.heardAt < since) client.cut(new Error('the connection may be mute'))
-    }
-  }
-}
-
-/** A share of the connections, so that one kind of work cannot starve another. */
-export class Lane implements Database {
-  readonly #next: Pick<Connections | Lane, 'late'> & {
-    use<T>(work: (session: Session) => Promise<T>, options: Required<UseOptions>): Promise<T>
-  }
-  readonly #slots: Slots
+/** One kind of work has a pool of its own, so that no other kind can starve it. */
+export class Connections implements Database {
   readonly #ms: number
+  readonly #newPool: () => Pool
+  #pool: Pool
+  readonly #empty = Promise.withResolvers<void>()
+  #inUse = 0
+  #isClosed = false
 
-  /** `next`: the connections, or the wider lane that this one is part of. `ms`: timeout of a call. */
-  constructor(next: Connections | Lane, size: number, ms: number) {
-    this.#next = next
-    this.#slots = new Slots(size)
+  /** `ms`: the timeout of a call. */
+  constructor(url: string, size: number, ms: number) {
     this.#ms = ms
+    this.#newPool = () => {
+      const pool = new Pool({
+        connectionString: url,
+        max: size,
+        application_name: 'runsheet',
+        connectionTimeoutMillis: ms / 2,
+        keepAlive: true,
+        allowExitOnIdle: true,
+        // Independent statements share one round trip.
+        pipeline: true,
+      })
+      // A broken idle connection has already left the pool; the next call gets a new one.
+      pool.on('error', () => {})
+      pool.on('connect', client => setLimits(client, ms))
+      return pool
+    }
+    this.#pool = this.#newPool()
   }
 
   query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
@@ -174,16 +85,76 @@ export class Lane implements Database {
   }
 
   async use<T>(work: (session: Session) => Promise<T>, { ms = this.#ms, retries = true }: UseOptions = {}): Promise<T> {
-    const until = performance.now() + ms
-    if (!(await this.#slots.take(msUntil(until)))) throw this.late()
+    if (this.#isClosed) throw closed()
+    this.#inUse += 1
     try {
-      return await this.#next.use(work, { ms: msUntil(until), retries })
+      return await this.#use(work, performance.now() + ms, retries)
     } finally {
-      this.#slots.give()
+      this.#inUse -= 1
+      if (this.#isClosed && this.#inUse === 0) this.#empty.resolve()
     }
   }
 
-  late(): StoreError {
-    return this.#next.late()
+  /** Waits for the calls in progress, but not for a database that does not answer the goodbye. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#inUse > 0) await this.#empty.promise
+    await Promise.race([this.#pool.end(), delay(GOODBYE_MS, undefined, { ref: false })])
+  }
+
+  async #use<T>(work: (session: Session) => Promise<T>, until: number, retries: boolean): Promise<T> {
+    let before: unknown
+    for (let tries = 0; ; tries += 1) {
+      const attempt = await this.#try(work, until, before)
+      if (!('error' in attempt)) return attempt.value
+      // Jitter, so that calls that lost a connection together do not retry together.
+      const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
+      if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
+      before = attempt.error
+      await delay(pauseMs)
+    }
+  }
+
+  async #try<T>(
+    work: (session: Session) => Promise<T>,
+    until: number,
+    before: unknown,
+  ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
+    const pool = this.#pool
+    let session: Session | undefined
+    try {
+      const client = await inTime(pool.connect(), until)
+      if (!client) return { error: before ?? busy(), isRetryable: false }
+      session = new Session(client, this.#ms, until)
+      return { value: await work(session) }
+    } catch (error) {
+      if (isMute(error)) this.#renew(pool)
+      if (!session || session.lost) return { error: connectionError(error), isRetryable: true }
+      return { error: toStoreError(error), isRetryable: isTransient(error) }
+    } finally {
+      await session?.release()
+    }
+  }
+
+  /** After one connection went mute: the idle ones most likely did, too. Calls in progress keep theirs. */
+  #renew(pool: Pool): void {
+    if (pool !== this.#pool || this.#isClosed) return
+    this.#pool = this.#newPool()
+    void pool.end()
+  }
+}
+
+const GOODBYE_MS = 1_000
+
+/** Undefined once the time is over. */
+async function inTime(connecting: Promise<PoolClient>, until: number): Promise<PoolClient | undefined> {
+  const done = new AbortController()
+  const late = delay(Math.max(0, until - performance.now()), undefined, { signal: done.signal }).catch(() => undefined)
+  try {
+    const client = await Promise.race([connecting, late])
+    if (!client) void connecting.then(unused => unused.release()).catch(() => {})
+    return client
+  } finally {
+    done.abort()
   }
 }

@@ -1,12 +1,12 @@
+import { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
 import type { Hint, Ref } from '../store.ts'
-import { OwnClient } from './client.ts'
 import type { Database } from './connections.ts'
-import type { Limits } from './limits.ts'
 import { CHANNEL, hintsIn } from './notify.ts'
 import { SCHEMA } from './schema.ts'
-import type { Statement } from './session.ts'
+import { setLimits, type Statement } from './session.ts'
 
 const POLL_MS = 1_500
 
@@ -15,7 +15,9 @@ const OVERLAP_MS = 10_000
 
 const RECONNECT_AFTER_MS = 500
 
-const PROVE_EVERY_MS = 1_500
+const HEARTBEAT_MS = 1_500
+/** Of the connection and of a heartbeat. */
+const ANSWER_MS = 2_000
 
 interface Changed extends Ref {
   readonly kind: Hint['kind']
@@ -26,7 +28,7 @@ interface Changed extends Ref {
 
 /**
  * Hints about commits of other processes, while there are listeners. LISTEN has its own connection; polling covers for
- * it, because that connection can break and poolers pass no notifications. Pings detect a connection that broke
+ * it, because that connection can break and poolers pass no notifications. A heartbeat detects a connection that broke
  * silently.
  */
 export class Listener {
@@ -36,7 +38,6 @@ export class Listener {
   )
   readonly #url: string
   readonly #database: Database
-  readonly #limits: Limits
   readonly #self: string
   #stop: AbortController | undefined
   #listening: Promise<void> = Promise.resolve()
@@ -45,10 +46,9 @@ export class Listener {
   #polledAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
-  constructor(url: string, database: Database, limits: Limits, self: string) {
+  constructor(url: string, database: Database, self: string) {
     this.#url = url
     this.#database = database
-    this.#limits = limits
     this.#self = self
   }
 
@@ -75,38 +75,46 @@ export class Listener {
 
   async #listen(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      const client = new OwnClient({
-        connectionString: this.#url,
-        application_name: 'runsheet-listen',
-        connectionTimeoutMillis: this.#limits.connectMs,
-      })
-      client.on('notification', ({ payload }) => {
-        for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
-      })
-      const stop = (): void => client.cut(new Error('The listener was closed.'))
-      signal.addEventListener('abort', stop)
-      await this.#follow(client)
-      signal.removeEventListener('abort', stop)
+      await this.#follow(signal)
       await delay(RECONNECT_AFTER_MS, undefined, { signal, ref: false }).catch(() => {})
     }
   }
 
-  async #follow(client: OwnClient): Promise<void> {
-    const ended = new AbortController()
-    client.once('end', () => ended.abort())
+  async #follow(signal: AbortSignal): Promise<void> {
+    // Our own, so that it can be dropped without a goodbye.
+    const socket = new Socket()
+    const client = new Client({
+      connectionString: this.#url,
+      application_name: 'runsheet-listen',
+      connectionTimeoutMillis: ANSWER_MS,
+      query_timeout: ANSWER_MS,
+      keepAlive: true,
+      pipeline: true,
+      stream: () => socket,
+    })
+    const over = new AbortController()
+    const stop = (): void => void socket.destroy()
+    signal.addEventListener('abort', stop)
+    client.on('error', () => {})
+    client.once('end', () => over.abort())
+    client.on('notification', ({ payload }) => {
+      for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
+    })
     try {
       await client.connect()
-      client.setUp(this.#limits)
-      await answered(client, `LISTEN ${CHANNEL}`, this.#limits.lookMs)
+      setLimits(client, ANSWER_MS)
+      await client.query(`LISTEN ${CHANNEL}`)
       // Catch up on writes from before LISTEN.
       this.#poll()
       for (;;) {
-        await delay(PROVE_EVERY_MS, undefined, { signal: ended.signal, ref: false })
-        await answered(client, ';', this.#limits.lookMs)
+        await delay(HEARTBEAT_MS, undefined, { signal: over.signal, ref: false })
+        await client.query(';')
       }
     } catch {
       // Polling continues meanwhile.
-      client.cut(new Error('The connection was given up.'))
+      socket.destroy()
+    } finally {
+      signal.removeEventListener('abort', stop)
     }
   }
 
@@ -131,15 +139,6 @@ export class Listener {
     } catch {
       // The next poll starts at the last one that succeeded.
     }
-  }
-}
-
-async function answered(client: OwnClient, text: string, ms: number): Promise<void> {
-  const timer = setTimeout(() => client.cut(new Error('The database did not answer in time.')), ms)
-  try {
-    await client.query(text)
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -21,7 +21,7 @@ export const wordsOf = (scope: string, tokens: readonly string[]): string[] =>
 export const beginningsOf = (scope: string, tokens: readonly string[]): string[] =>
   Array.from(new Set(tokens.flatMap(beginningsIn)), beginning => scope + BEGINNING + beginning)
 
-export interface Lookup {
+interface Lookup {
   readonly words: readonly string[]
   /** Indexed prefixes. */
   readonly beginnings: readonly string[]

@@ -9,7 +9,6 @@ import type { FullStore, Store } from '../store.ts'
 import { StoreError } from '../store-error.ts'
 import type { Database } from './connections.ts'
 import { postgresSearch } from './search-index.ts'
-import { busy } from './reach.ts'
 import { newestStatement, newestValues } from './search-newest.ts'
 import { SCHEMA } from './schema.ts'
 
@@ -107,7 +106,6 @@ describePostgres('search on postgres that is held up', () => {
     atTestEnd(() => void vi.useRealTimers())
     const given: (number | undefined)[] = []
     const database: Database = {
-      late: busy,
       query: async () => [],
       write: async () => [],
       use: async (_, options) => {

@@ -1,8 +1,5 @@
-import type { PoolClient, QueryResultRow } from 'pg'
-import { OwnClient } from './client.ts'
-import { type Limits, LOCK_MARGIN_MS, msUntil } from './limits.ts'
-import { busy, noAnswer, type Reach } from './reach.ts'
-import { endsConnection, isAnswer } from './to-store-error.ts'
+import type { Client, PoolClient, QueryResultRow } from 'pg'
+import { busy, endsConnection, isMute } from './to-store-error.ts'
 
 /** A named statement is prepared once per connection. */
 export interface Statement {
@@ -11,45 +8,21 @@ export interface Statement {
 }
 export type Value = string | number | boolean | null | readonly string[]
 
-/** A connection that responded this recently skips the ping. */
-const FRESH_MS = 100
-
-export interface SessionOptions {
-  readonly limits: Limits
-  readonly until: number
-  readonly silenceMs: number
-  readonly reach: Reach
-  readonly late: () => Error
-  /** Called when the connection was cut. Others without traffic since then may be dead too. */
-  readonly onCut: (since: number) => void
-}
-
-/** One connection while in use. It is cut if the work does not finish in time. */
+/** One connection while in use. pg's own `query_timeout` ends it if the work does not finish in time. */
 export class Session {
-  readonly #client: PoolClient & OwnClient
-  readonly #options: SessionOptions
-  readonly #startedAt = performance.now()
-  #askedAt = this.#startedAt
-  #readBefore = 0
+  readonly #client: PoolClient
+  readonly #callMs: number
   readonly #onError = (): void => this.discard()
   #until: number
-  #deadline: NodeJS.Timeout
-  #silence: NodeJS.Timeout | undefined
-  #lost: boolean
-  #isOver = false
+  #lost = false
+  /** Statements that were sent and not answered. */
+  #inFlight = 0
 
-  constructor(client: PoolClient, options: SessionOptions) {
-    if (!(client instanceof OwnClient)) throw new TypeError('not a client of ours')
+  constructor(client: PoolClient, callMs: number, until: number) {
     this.#client = client
-    client.isIdle = false
-    this.#lost = client.hasFailed
-    this.#options = options
-    this.#until = options.until
-    this.#deadline = this.#cutAt(options.until)
+    this.#callMs = callMs
+    this.#until = until
     client.on('error', this.#onError)
-    if (client.isSetUp) return
-    client.setUp(options.limits)
-    this.#expectSign()
   }
 
   get lost(): boolean {
@@ -61,17 +34,18 @@ export class Session {
   }
 
   async query<R extends QueryResultRow>(statement: Statement, values: readonly Value[] = []): Promise<R[]> {
-    this.#askedAt = performance.now()
-    this.#readBefore = this.#client.bytesRead
-    if (!this.#silence) this.#prove()
+    const query_timeout = Math.ceil(Math.min(this.msLeft, this.#callMs))
+    if (query_timeout <= 0) throw busy()
+    this.#inFlight += 1
     try {
-      const { rows } = await this.#client.query<R, Value[]>({ ...statement, values: values.map(storableValue) })
-      this.#options.reach.heard()
-      return rows
+      const asked = { ...statement, values: values.map(storableValue), query_timeout }
+      return (await this.#client.query<R, Value[]>(asked)).rows
     } catch (error) {
-      if (isAnswer(error)) this.#options.reach.heard()
       if (endsConnection(error)) this.discard()
-      throw error
+      // In less time, even a reachable database need not have answered.
+      throw isMute(error) && query_timeout < this.#callMs / 3 ? busy() : error
+    } finally {
+      this.#inFlight -= 1
     }
   }
 
@@ -80,20 +54,15 @@ export class Session {
    * timeouts: a statement timeout could cancel a COMMIT that waits for a standby, which would then count as done.
    */
   async begin(): Promise<void> {
-    const lockMs = Math.max(1, Math.floor(this.msLeft - LOCK_MARGIN_MS))
-    // BEGIN is answered at once, whatever the statements behind it wait for.
-    if (!this.#silence) this.#expectSign()
+    const lockMs = lockMsOf(Math.min(this.msLeft, this.#callMs))
     await this.query({
       text: `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs}; SET LOCAL statement_timeout = 0;
-        SET LOCAL idle_in_transaction_session_timeout = ${this.#options.limits.idleInTransactionMs}`,
+        SET LOCAL idle_in_transaction_session_timeout = ${Math.round(this.#callMs / 2)}`,
     })
   }
 
   limit(ms: number): void {
-    if (ms >= this.msLeft) return
-    clearTimeout(this.#deadline)
-    this.#until = performance.now() + ms
-    this.#deadline = this.#cutAt(this.#until)
+    this.#until = Math.min(this.#until, performance.now() + ms)
   }
 
   discard(): void {
@@ -101,83 +70,38 @@ export class Session {
   }
 
   async release(): Promise<void> {
-    if (!this.#lost && this.#client.getTransactionStatus() !== 'I') await this.#rollback()
-    this.#isOver = true
-    clearTimeout(this.#deadline)
-    clearTimeout(this.#silence)
-    this.#client.heardAt = performance.now()
-    this.#client.isIdle = true
+    if (this.#inFlight > 0) this.discard()
+    if (!this.#lost && this.#client.getTransactionStatus() !== 'I') {
+      // Closing the connection also rolls back.
+      await this.query({ text: 'ROLLBACK' }).catch(() => this.discard())
+    }
     this.#client.off('error', this.#onError)
     this.#client.release(this.#lost)
   }
+}
 
-  async #rollback(): Promise<void> {
-    try {
-      await this.query({ text: 'ROLLBACK' })
-    } catch {
-      // Closing the connection also rolls back.
-      this.discard()
-    }
-  }
-
-  #cutAt(until: number): NodeJS.Timeout {
-    const cut = (): void => {
-      if (this.#isAlive) this.#cut(busy())
-      else if (this.#isAskedTooLate) this.#cut(this.#options.late())
-      else this.#cutSilent()
-    }
-    return setTimeout(() => afterReading(cut), msUntil(until))
-  }
-
-  /** Pings with an empty query in the same round trip: only a dead connection does not answer it. */
-  #prove(): void {
-    // Without a ping, the statement itself may take longer to answer. Its timeout must leave time for a retry.
-    const patienceMs = 2 * this.#options.silenceMs
-    const isFresh = this.#startedAt - this.#client.heardAt < FRESH_MS && patienceMs < 0.75 * this.msLeft
-    if (!isFresh) {
-      this.#client.query(';').then(
-        () => this.#options.reach.heard(),
-        () => {},
-      )
-    }
-    this.#expectSign(isFresh ? patienceMs : undefined)
-  }
-
-  #expectSign(ms = this.#options.silenceMs): void {
-    const before = this.#client.bytesRead
-    const look = (): void => {
-      if (this.#client.bytesRead === before) this.#cutSilent()
-    }
-    this.#silence = setTimeout(() => afterReading(look), ms)
-  }
-
-  /** If anything arrived since the last statement was sent, the database is busy, not unreachable. */
-  get #isAlive(): boolean {
-    return this.#client.bytesRead > this.#readBefore
-  }
-
-  /** If the last statement was sent this late, even a reachable database need not have answered. */
-  get #isAskedTooLate(): boolean {
-    const { until, limits } = this.#options
-    return this.#until === until && until - this.#askedAt < limits.silenceMs
-  }
-
-  #cutSilent(): void {
-    this.#options.reach.silent(this.#askedAt)
-    // Even if other connections get answers: those may have been in flight when the network failed.
-    this.#cut(noAnswer())
-  }
-
-  #cut(why: Error): void {
-    if (this.#isOver) return
-    this.#lost = true
-    this.#client.cut(why)
-    this.#options.onCut(this.#askedAt)
+/**
+ * Tells the server to give up on a client that is gone, and its locks. Not as startup parameters, which poolers refuse,
+ * and not behind a pooler, which a different backend pid reveals: others share its sessions. Settings that the server
+ * does not know are skipped.
+ */
+export function setLimits(client: Client | PoolClient, ms: number): void {
+  const limits = [
+    { statement_timeout: ms, lock_timeout: lockMsOf(ms), idle_in_transaction_session_timeout: ms / 2 },
+    { tcp_user_timeout: ms, tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 },
+    { client_connection_check_interval: 1_000 },
+  ]
+  const pid = 'processID' in client ? Number(client.processID) : 0
+  for (const settings of limits) {
+    const calls = Object.entries(settings).map(
+      ([name, value]) => `set_config('${name}', '${Math.round(value)}', false)`,
+    )
+    client.query(`SELECT ${calls.join(', ')} WHERE pg_backend_pid() = $1`, [pid]).catch(() => {})
   }
 }
 
-/** After pending input is read: this process itself may have stalled. */
-const afterReading = (look: () => void): void => void setImmediate(look)
+/** The server gives up on a lock before we do, so that we learn the reason. */
+export const lockMsOf = (ms: number): number => Math.max(1, Math.floor(ms - 500))
 
 /**
  * Text that PostgreSQL can store: no NUL, no lone surrogate. JSON escapes both, so this affects only names and

@@ -20,15 +20,14 @@ import type {
   Store,
   Templates,
 } from '../store.ts'
+import { closed } from '../store-error.ts'
 import type { CatchUp } from '../search-catch-up.ts'
 import type { Verifiable } from '../verify.ts'
 import { postgresVerifiable } from './verifiable.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
-import { Connections, type Database, Lane } from './connections.ts'
-import { behind, Gate } from './gate.ts'
+import { Connections, TIMEOUT_MS } from './connections.ts'
 import { importLog } from './import.ts'
 import { postgresLeases } from './leases.ts'
-import { limitsOf, TIMEOUT_MS } from './limits.ts'
 import { Listener } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
@@ -44,7 +43,7 @@ export interface PostgresStoreOptions {
   /** Added to the database's clock, so that tests can pass a deadline. */
   readonly skewMs?: () => number
   readonly onFaultPoint?: (point: PostgresFaultPoint) => void | Promise<void>
-  /** Maximum connections for calls. Default: 10. Claims, deadlines and hints use four more. */
+  /** Maximum connections for calls, half of them for commits. Default: 10. Claims, deadlines and hints use five more. */
   readonly poolSize?: number
   /** Timeout of a call in milliseconds. Default: 4,000. Other limits derive from it. */
   readonly timeoutMs?: number
@@ -52,43 +51,40 @@ export interface PostgresStoreOptions {
   readonly creates?: boolean
 }
 
-/** Connections reserved for reads while commits wait for locked conversations. */
-const FOR_READS = 2
-/** Connections for background work, and how many of them may wait for a lock. */
-const LOOKS = 3
-const LEASES = 2
+/** Background work repeats anyway, so it gives up earlier. */
+const LOOK_MS = 2_000
 
 /** A store for many nodes. Creates its tables in an empty database. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<PostgresStore> {
-  const limits = limitsOf(options.timeoutMs ?? TIMEOUT_MS)
-  const size = options.poolSize ?? 10
-  const connections = new Connections(options.url, size + LOOKS, limits)
-  const calls = new Lane(connections, size, limits.callMs)
-  const looks = new Lane(connections, LOOKS, limits.lookMs)
+  const { url, poolSize = 10, timeoutMs = TIMEOUT_MS } = options
+  const forCommits = Math.max(1, Math.ceil(poolSize / 2))
+  const lookMs = Math.min(timeoutMs, LOOK_MS)
+  const pools = {
+    commits: new Connections(url, forCommits, timeoutMs),
+    calls: new Connections(url, Math.max(1, poolSize - forCommits), timeoutMs),
+    looks: new Connections(url, 2, lookMs),
+    leases: new Connections(url, 2, lookMs),
+  }
   try {
-    await (options.creates === false ? requireTables(calls) : createTables(calls))
+    await (options.creates === false ? requireTables(pools.calls) : createTables(pools.calls))
   } catch (error) {
-    await connections.close()
+    await closeAll(pools)
     throw error
   }
-  const lanes = {
-    calls,
-    commits: new Lane(calls, Math.max(1, size - FOR_READS), limits.callMs),
-    looks,
-    leases: new Lane(looks, LEASES, limits.lookMs),
-  }
-  return new PostgresStore(connections, lanes, options)
+  return new PostgresStore(pools, options)
 }
 
-/** Connection shares, so that no kind of work can block all others. */
-interface Lanes {
-  readonly calls: Database
-  readonly commits: Database
+/** Pools, so that no kind of work can block all others. */
+interface Pools {
+  readonly commits: Connections
+  readonly calls: Connections
   /** Background work that never waits for a row lock: polls, hints, deadlines, claims of any turn. */
-  readonly looks: Database
+  readonly looks: Connections
   /** Background work on one turn, whose row may be locked. */
-  readonly leases: Database
+  readonly leases: Connections
 }
+
+const closeAll = (pools: Pools): Promise<unknown> => Promise.all(Object.values(pools).map(each => each.close()))
 
 export class PostgresStore implements FullStore {
   readonly queries: Queries
@@ -96,46 +92,38 @@ export class PostgresStore implements FullStore {
   readonly templates: Templates
   readonly live: LiveText
   readonly notices: Notices
-  readonly #connections: Connections
-  readonly #calls: Database
-  readonly #leaseCalls: Database
-  readonly #gate = new Gate()
+  readonly #pools: Pools
   readonly #log = new PostgresLog()
   readonly #commits: Commits
   readonly #leases
   readonly #notifier: Notifier
   readonly #listener: Listener
   readonly #indexing: CatchUp
+  #isClosed = false
   #ended: Promise<void> | undefined
 
-  constructor(connections: Connections, lanes: Lanes, options: PostgresStoreOptions) {
-    const { url, skewMs = () => 0, onFaultPoint = () => {} } = options
-    const { limits } = connections
+  constructor(pools: Pools, options: PostgresStoreOptions) {
+    const { url, skewMs = () => 0, timeoutMs = TIMEOUT_MS, onFaultPoint = () => {} } = options
     const self = randomUUID()
     const onChange = (hint: Hint): void => this.#tell(hint)
-    this.#connections = connections
-    this.#calls = behind(this.#gate, lanes.calls)
-    this.#commits = new Commits(lanes.commits, this.#log, {
-      callMs: limits.callMs,
-      skewMs,
-      onFaultPoint,
-      onCommitted: onChange,
-    })
-    this.#leaseCalls = behind(this.#gate, lanes.leases)
-    this.#leases = postgresLeases(behind(this.#gate, lanes.looks), this.#leaseCalls, skewMs)
-    this.#notifier = new Notifier(lanes.looks, self)
-    this.#listener = new Listener(url, lanes.looks, limits, self)
-    this.queries = postgresQueries(this.#calls, skewMs)
-    const { search, indexing } = postgresSearch(this.#calls, limits.callMs)
+    this.#pools = pools
+    const { commits, calls, looks, leases } = pools
+    this.#commits = new Commits(commits, this.#log, { callMs: timeoutMs, skewMs, onFaultPoint, onCommitted: onChange })
+    this.#leases = postgresLeases(looks, leases, skewMs)
+    this.#notifier = new Notifier(looks, self)
+    this.#listener = new Listener(url, looks, self)
+    this.queries = postgresQueries(calls, skewMs)
+    const { search, indexing } = postgresSearch(calls, timeoutMs)
     this.search = search
     this.#indexing = indexing
-    this.templates = postgresTemplates(this.#calls)
-    this.live = postgresLive(this.#calls, onChange)
-    this.notices = postgresNotices(behind(this.#gate, lanes.looks), skewMs)
+    this.templates = postgresTemplates(calls)
+    this.live = postgresLive(calls, onChange)
+    this.notices = postgresNotices(looks, skewMs)
   }
 
-  commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
-    return this.#gate.run(() => this.#commits.commit(at, decide))
+  async commit<T>(at: At, decide: Decide<T>): Promise<Committed<T>> {
+    if (this.#isClosed) throw closed()
+    return this.#commits.commit(at, decide)
   }
 
   now(): Promise<Instant> {
@@ -143,15 +131,15 @@ export class PostgresStore implements FullStore {
   }
 
   load(ref: Ref): Promise<Conversation> {
-    return this.#calls.use(session => this.#log.load(session, ref))
+    return this.#pools.calls.use(session => this.#log.load(session, ref))
   }
 
   eventsAfter(...args: Parameters<Store['eventsAfter']>): Promise<readonly StoredEvent[]> {
-    return this.#calls.use(session => this.#log.eventsAfter(session, ...args))
+    return this.#pools.calls.use(session => this.#log.eventsAfter(session, ...args))
   }
 
   changes(signal: AbortSignal): AsyncIterable<Hint> {
-    this.#gate.check()
+    if (this.#isClosed) throw closed()
     return this.#listener.hints.subscribe(signal)
   }
 
@@ -176,16 +164,16 @@ export class PostgresStore implements FullStore {
   }
 
   verifiable(): Verifiable {
-    return postgresVerifiable(this.#calls)
+    return postgresVerifiable(this.#pools.calls)
   }
 
   async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
-    const seq = await importLog(this.#calls, this.#log, ref, commits)
+    const seq = await importLog(this.#pools.calls, this.#log, ref, commits)
     this.#tell({ tenant: ref.tenant, conversation: ref.conversation, kind: 'log', seq })
   }
 
   probe({ room }: { readonly room: boolean }): Promise<void> {
-    return probe(this.#leaseCalls, room)
+    return probe(this.#pools.leases, room)
   }
 
   close(): Promise<void> {
@@ -194,11 +182,12 @@ export class PostgresStore implements FullStore {
   }
 
   async #end(): Promise<void> {
+    this.#isClosed = true
     await this.#indexing.stop()
-    await this.#gate.close()
+    await this.#commits.idle()
     await this.#notifier.idle()
     await this.#listener.close()
-    await this.#connections.close()
+    await closeAll(this.#pools)
   }
 
   #tell(hint: Hint): void {

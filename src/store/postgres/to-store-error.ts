@@ -34,9 +34,23 @@ export function toStoreError(error: unknown): unknown {
   return known ? new StoreError(...known, { cause: error }) : error
 }
 
+/** pg tells its own timeouts apart by their message only. */
+const saysWith =
+  (text: string) =>
+  (error: unknown): boolean =>
+    error instanceof Error && error.message === text
+/** A statement was not answered in time. */
+export const isMute = saysWith('Query read timeout')
+/** All connections are in use. */
+const isFull = saysWith('timeout exceeded when trying to connect')
+
+export const busy = (): StoreError => new StoreError('busy', 'The database was busy with others for too long.')
+
 export function connectionError(error: unknown): unknown {
   const known = toStoreError(error)
   if (known instanceof StoreError) return known
+  if (isFull(error)) return busy()
+  if (isMute(error)) return new StoreError('io', 'The database did not answer in time.', { cause: error })
   return new StoreError('io', 'The database could not be reached.', { cause: error })
 }
 
@@ -56,8 +70,6 @@ export function endsConnection(error: unknown): boolean {
   const state = sqlState(error)
   return state === undefined || state.startsWith('08') || state.startsWith('57P') || ['25P03', '25P04'].includes(state)
 }
-
-export const isAnswer = (error: unknown): boolean => sqlState(error) !== undefined
 
 /** The server ended the transaction for inactivity: a COMMIT sent after that was not executed. */
 export const isRolledBack = (error: unknown): boolean => ['25P03', '25P04'].includes(sqlState(error) ?? '')

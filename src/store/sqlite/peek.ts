@@ -1,6 +1,5 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { Ref } from '../store.ts'
 
 // For readers that cannot wait for a full check of the database. They also load as few modules as possible.
 
@@ -14,14 +13,4 @@ export function connectToPeek(path: string): DatabaseSync | undefined {
   // With a WAL, another process has it open or crashed, so no checkpoint may run. Without one, a writable connection
   // cleans up its own empty WAL.
   return new DatabaseSync(path, { timeout: 0, readOnly: hasWal })
-}
-
-export function hasConversation(path: string, { tenant, conversation }: Ref): boolean {
-  const db = connectToPeek(path)
-  try {
-    const sql = 'SELECT 1 FROM conversations WHERE tenant = ? AND conversation = ?'
-    return db?.prepare(sql).get(tenant, conversation) !== undefined
-  } finally {
-    db?.close()
-  }
 }

@@ -1,36 +1,33 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
-  type CallToolResult,
   inputRequired,
-  type InputRequiredResult,
   inputResponse,
+  type CallToolResult,
+  type InputRequiredResult,
   type RequestStateCodec,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Json } from '../domain/event.ts'
 import type { ReviewRequest } from '../domain/review.ts'
-import type { ToolContext } from '../toolsets/context.ts'
-import { awaitCall } from '../toolsets/calls.ts'
-import type { JsonObject } from '../toolsets/toolset.ts'
-import { callHash } from '../toolsets/earlier-call.ts'
 import { clientOf } from './client-info.ts'
 import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
+import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from '../hosts/hosts.ts'
 import { LegacyElicitation, type LegacyElicitationDeps } from './legacy-elicitation.ts'
 import { countTasks } from './review-form.ts'
 import type { RoundState } from './round-state.ts'
-import { pendingResult, toolResult } from './tool-result.ts'
-import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from './wait-limits.ts'
+import { checkingResult, errorResult, pendingResult, toolResult } from './tool-schemas.ts'
+import { awaitCall, type CheckingCall } from '../toolsets/calls.ts'
+import type { ToolContext } from '../toolsets/context.ts'
+import { callHash } from '../toolsets/earlier-call.ts'
+import type { JsonObject } from '../toolsets/toolset.ts'
+import { awaitClaims, claimIdOf } from '../toolsets/waiting.ts'
 
 const QUESTION = 'review'
-
-/** Reserves a slot for a waiting call and returns its release; undefined if none is left. */
-export type Hold = () => (() => void) | undefined
 
 export interface ReviewWaiterDeps extends Omit<LegacyElicitationDeps, 'waitLimits'> {
   readonly codec: RequestStateCodec<RoundState>
   /** Override the defaults and the host's known limits. */
   readonly waitLimits?: Partial<WaitLimits> | undefined
-  readonly hold?: Hold | undefined
 }
 
 /**
@@ -59,17 +56,15 @@ export class ReviewWaiter {
     return this.#deps.era === 'legacy' ? this.#hold(call, ctx) : this.#waitInRounds(call, ctx, last)
   }
 
-  /** 2025: holds the call and asks the client meanwhile. Without a slot it answers at once, and the page decides. */
+  /** 2025: holds the call and asks the client meanwhile. */
   async #hold(call: WaitingCall, ctx: ServerContext): Promise<CallToolResult> {
-    const release = this.#takePlace()
     const answered = new AbortController()
-    if (release) this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
+    this.#legacy.ask(call, ctx, answered.signal).catch(this.#deps.onError)
     try {
-      const answer = await this.#answerWithin(release ? this.limits(ctx).holdMs : 0, call, ctx)
+      const answer = await this.#answerWithin(this.limits(ctx).holdMs, call, ctx)
       return answer === undefined ? await this.#pending(call) : toolResult(answer)
     } finally {
       answered.abort()
-      release?.()
     }
   }
 
@@ -91,11 +86,10 @@ export class ReviewWaiter {
       return inputRequired({ inputRequests: { [QUESTION]: request }, requestState })
     }
     if (step.kind === 'show_page') await this.#elicitor.showPage(call, ctx)
-    const release = this.#takePlace()
-    const answer = await this.#answerWithin(release ? roundMs : 0, call, ctx).finally(release)
+    const answer = await this.#answerWithin(roundMs, call, ctx)
     if (answer !== undefined) return toolResult(answer)
-    // The client repeats the call at once, so not during shutdown, and not without a slot.
-    const isLast = round >= maxRounds || closing.aborted || !release
+    // The client repeats the call at once, so not during shutdown.
+    const isLast = round >= maxRounds || closing.aborted
     return isLast ? this.#pending(call) : inputRequired({ requestState: await codec.mint(waiting, ctx) })
   }
 
@@ -116,17 +110,12 @@ export class ReviewWaiter {
     return toolResult({ ...(answer as JsonObject), ...told })
   }
 
-  #takePlace(): (() => void) | undefined {
-    const { hold } = this.#deps
-    return hold ? hold() : () => {}
-  }
-
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
     const disconnected = ctx.http?.req?.signal
     // A disconnected client would miss the answer: it stays undelivered until the call is repeated.
     const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
-    const timeout = ms === Infinity ? [] : [ms === 0 ? AbortSignal.abort() : AbortSignal.timeout(ms)]
+    const timeout = ms === Infinity ? [] : [AbortSignal.timeout(ms)]
     const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
     const stopProgress = this.#sendProgress(review, ctx)
     try {
@@ -188,5 +177,49 @@ export class ReviewWaiter {
     const { traits } = clientOf(this.#deps.server, ctx)
     const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)
     return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }
+  }
+}
+
+export interface ClaimWaiterDeps {
+  readonly limits: WaitLimits
+  readonly closing: AbortSignal
+  readonly onError: (error: unknown) => void
+}
+
+/** Waits for a call's checks as long as the client can, and sends progress meanwhile. */
+export async function waitForClaims(
+  call: CheckingCall,
+  context: ToolContext,
+  ctx: ServerContext,
+  { limits, closing, onError }: ClaimWaiterDeps,
+): Promise<CallToolResult> {
+  const { holdMs, progressIntervalMs } = limits
+  const disconnected = ctx.http?.req?.signal
+  const signal = AbortSignal.any([
+    ctx.mcpReq.signal,
+    closing,
+    ...(disconnected ? [disconnected] : []),
+    ...(holdMs === Infinity ? [] : [AbortSignal.timeout(holdMs)]),
+  ])
+  const progress = setInterval(sendProgress(ctx, onError), progressIntervalMs)
+  try {
+    const { result, ok } = await awaitClaims(call, context, signal)
+    return ok ? toolResult(result) : errorResult(result)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return checkingResult(claimIdOf(call), call.claim_ids.length > 0)
+  } finally {
+    clearInterval(progress)
+  }
+}
+
+function sendProgress(ctx: ServerContext, onError: (error: unknown) => void): () => void {
+  const progressToken = ctx.mcpReq._meta?.progressToken
+  let progress = 0
+  return () => {
+    if (progressToken === undefined) return
+    progress += 1
+    const params = { progressToken, progress, message: 'Running the checks of this task' }
+    ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
   }
 }

@@ -1,19 +1,27 @@
 import { RequestError } from '@hono/node-server'
-import type { RefusalCode } from '../domain/refusal.ts'
-import { Refusal } from '../domain/refusal.ts'
-import type { ErrorBody } from '../domain/wire.ts'
+import type { Json } from '../domain/event.ts'
+import { textForAgent } from '../domain/held-out.ts'
+import type { Redactor } from '../domain/redact.ts'
+import { Refusal, type RefusalCode } from '../domain/refusal.ts'
+import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
 import { StoreError, type StorageObserver } from '../door/door.ts'
-import type { Reply } from './connection.ts'
-import { JSON_TYPE, SAFE } from './headers.ts'
-import { HttpError } from './http-error.ts'
-import type { Logger } from './logger.ts'
+import type { Role } from './access.ts'
 
 /** Unexpected errors are logged, not returned. */
-export function errorReply(error: unknown, log: Logger, request: Readonly<Record<string, string>>): Reply {
+export function errorReply(
+  error: unknown,
+  log: Logger,
+  request: Readonly<Record<string, string>>,
+  role: Role = 'agent',
+): Response {
   const answer = answerTo(error)
   if (!answer) log.error({ err: error, ...request }, 'a request failed')
   const { status, error: body, headers } = answer ?? UNEXPECTED
-  return { status, headers: { ...SAFE, ...JSON_TYPE, ...headers }, body: JSON.stringify({ error: body }) }
+  const json = JSON.stringify({ error: body })
+  return new Response(role === 'person' ? json : textForAgent(json), {
+    status,
+    headers: { ...SAFE, ...JSON_TYPE, ...headers },
+  })
 }
 
 /** Logs storage problems without a stack: the message names the file and the fault. */
@@ -139,3 +147,59 @@ function answerTo(error: unknown): ErrorAnswer | undefined {
   }
   return undefined
 }
+
+/** A request refused by HTTP itself, before any domain rule applies. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError'
+  readonly status: number
+  readonly code: string
+  readonly details: ErrorDetails
+  readonly headers: Readonly<Record<string, string>>
+
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { headers = {}, ...details }: ErrorDetails & { headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+    this.headers = headers
+  }
+}
+
+export const notFound = (code: string, message: string): HttpError => new HttpError(404, code, message)
+
+export const SAFE = {
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' } as const
+
+/** Receives the server's failures. A pino logger fits. */
+export interface Logger {
+  /** Reports an unexpected error: `details.err`, and the route that failed. */
+  error(details: LogDetails, message: string): void
+  /** Reports a failure that clients recover from, such as a broken stream. */
+  warn(details: LogDetails, message: string): void
+}
+
+/** The error and its context. */
+export interface LogDetails {
+  readonly err: unknown
+  readonly [name: string]: unknown
+}
+
+/** Redacts whole JSON log lines, so that it also covers messages, stacks and error properties. */
+export const redactedLines =
+  (redact: Redactor) =>
+  (line: string): string =>
+    `${JSON.stringify(redact.entry(JSON.parse(line) as Json))}\n`

@@ -1,5 +1,21 @@
-import { describe, expect, it } from 'vitest'
-import { Origins } from './origins.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { Login, Origins } from './access.ts'
+
+const HOUR = 3_600_000
+
+describe('a login code', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  it('[AU1] is good for an hour, and no longer', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    const codes = new Login('a-token')
+    const [used, forgotten] = [codes.issue(), codes.issue()]
+    vi.advanceTimersByTime(HOUR - 1)
+    expect(codes.redeem(used)).toBe('a-token')
+    vi.advanceTimersByTime(1)
+    expect(codes.redeem(forgotten)).toBeUndefined()
+  })
+})
 
 /** The code of the refusal; undefined if the request is let in. */
 function asked(origins: Origins, host: string, origin: string | null = null): string | undefined {

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { traitsOf } from '../hosts/hosts.ts'
-import { DEFAULT_WAIT_LIMITS, limitsOf } from './wait-limits.ts'
+import { DEFAULT_WAIT_LIMITS, limitsOf, traitsOf } from './hosts.ts'
 
 it.each([
   ['claude-code', false, 540_000],
