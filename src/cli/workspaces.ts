@@ -1,5 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
-import { delimiter, dirname, join, resolve } from 'node:path'
+import { delimiter, dirname, resolve } from 'node:path'
 import { v7 } from 'uuid'
 import { heldOutProblem } from '../checks/held-out.ts'
 import { Obstacle } from '../checks/obstacle.ts'
@@ -7,10 +6,8 @@ import { type CheckSettings, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
 import type { Workspace } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
-import { SANDBOX_FILES } from '../runner/demo/sandbox.ts'
 import { LocalWorkspaces } from '../runner/local-workspaces.ts'
-import { createPrivateFile, makePrivateFolder } from '../store/private-file.ts'
-import { causeOf, CliError } from './cli-error.ts'
+import { CliError } from './cli-error.ts'
 import type { Environment } from './environment.ts'
 import { configFolder } from './settings.ts'
 
@@ -64,26 +61,4 @@ function openedWorkspace(folder: string, machine: string): Workspace {
   const opened = openWorkspace(resolve(folder), machine)
   if (opened instanceof Obstacle) throw new CliError(`cannot use the workspace ${folder}: ${opened.reason}`)
   return opened
-}
-
-export function knownSandbox(data: string): string | undefined {
-  const folder = join(data, 'sandbox')
-  return existsSync(folder) ? folder : undefined
-}
-
-/** Creates the demo's project once; existing files stay. */
-export function sandboxIn(data: string): string {
-  const folder = join(data, 'sandbox')
-  if (existsSync(folder)) return folder
-  // Created under a temporary name and renamed, so that it is complete or absent.
-  const temporary = `${folder}.new-${process.pid}`
-  try {
-    rmSync(temporary, { recursive: true, force: true })
-    makePrivateFolder(resolve(temporary))
-    for (const [name, text] of Object.entries(SANDBOX_FILES)) createPrivateFile(join(temporary, name), text)
-    renameSync(temporary, folder)
-  } catch (error) {
-    throw new CliError(`cannot make the demo's sandbox ${folder}: ${causeOf(error)}.`)
-  }
-  return folder
 }
