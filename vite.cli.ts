@@ -3,10 +3,10 @@ import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
-const COMMON = /src\/(cli\/(cli-error|invocation|usual-port|version)|domain\/policy|setup\/host)\.ts$/
+const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy)\.ts$/
 
 /** What a hook needs to ask the MCP process of its host. */
-const HOOK = /src\/(cli\/(hook|hook-socket|host-process|default-paths)|hooks\/event)\.ts$/
+const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event|hosts\/hosts)\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {

@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import LongestFirst from './test/support/longest-first.ts'
@@ -32,7 +34,11 @@ export default defineConfig({
     // Generous, since other work may share the machine.
     expect: { poll: { timeout: 20_000 } },
     // Tests start our own programs hundreds of times: compiled once, each start takes half the time.
-    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)) },
+    env: {
+      NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/compile', import.meta.url)),
+      // Scratch folders have no repository but their own, whatever lies above them.
+      GIT_CEILING_DIRECTORIES: realpathSync(tmpdir()),
+    },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
     // Twice the cores of CI: most tests wait more than they work.

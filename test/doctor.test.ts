@@ -82,7 +82,8 @@ describe('runsheet doctor', () => {
 
   it("names the model of the page's settings, and a settings file that cannot be used", async () => {
     await scene.run(['setup', 'zed', '--yes'])
-    const file = join(scene.data, 'settings.json')
+    const file = join(scene.home, '.config/runsheet/settings.json')
+    mkdirSync(join(scene.home, '.config/runsheet'), { recursive: true })
     const settings = { model: 'openai:gpt-5', key: { value: 'sk-a-key-of-mine', endpoint: 'openai' } }
     writeFileSync(file, JSON.stringify({ format: 1, settings }), { mode: 0o600 })
     const { out } = await scene.run(['doctor', 'zed'])

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { partsOf } from '../src/cli/export-reader.ts'
+import { partsOf } from '../src/cli/import.ts'
 import { restore } from '../src/store/backup/restore.ts'
 import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest'
-import { partsOf } from '../src/cli/export-reader.ts'
+import { partsOf } from '../src/cli/import.ts'
 import { type Conversation, emptyConversation, fold, listed } from '../src/domain/conversation.ts'
-import type { StoredEvent } from '../src/domain/event.ts'
+import { EVENT_VERSION, type StoredEvent } from '../src/domain/event.ts'
 import { Refusal } from '../src/domain/refusal.ts'
 import { freeze } from '../src/domain/snapshot.ts'
 import { templateOf } from '../src/domain/template.ts'
@@ -13,11 +13,11 @@ import { openFileStore } from '../src/store/json/store.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { FullStore, Ref } from '../src/store/store.ts'
-import { BUILT, inLongRun, NO_SETTINGS, runCli, runProcess } from './support/children.ts'
+import { inLongRun, NO_SETTINGS, runProcess } from './support/children.ts'
+import { runHere } from './support/in-process.ts'
 import { wholeLog } from './support/ledger.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
-import { EVENT_VERSION } from '../src/domain/event.ts'
 import { CORPUS, corpusLog } from './support/corpus.ts'
 
 const ref: Ref = { tenant: 'local', conversation: 'c1' }
@@ -32,9 +32,8 @@ const at = (name: string): string => join(scratch, name)
 const read = (name: string): string => readFileSync(at(name), 'utf8')
 
 async function said(...args: readonly string[]): Promise<{ code: number | null; out: string; stderr: string }> {
-  const child = runCli(args, { cwd: scratch, file: BUILT })
-  const { code, stderr } = await child.ended
-  return { code, out: child.lines.join('\n'), stderr }
+  const { code, out, err: stderr } = await runHere(args, { cwd: scratch })
+  return { code, out, stderr }
 }
 
 /** Runs a command that must succeed. */

@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { receiptMarkdown } from '../src/cli/receipt-markdown.ts'
+import { receiptMarkdown } from '../src/cli/receipt.ts'
 import type { Check, CheckSpec } from '../src/domain/check.ts'
 import { RECEIPT_TYPES, receiptOf } from '../src/domain/receipt.ts'
 import { redactor } from '../src/domain/redact.ts'

@@ -5,7 +5,7 @@ import type { Receipt } from '../src/domain/receipt.ts'
 import { insist, openDoor } from '../src/door/door.ts'
 import { propose, startTurn } from './store/contract.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { runCli } from './support/children.ts'
+import { runHere } from './support/in-process.ts'
 import { scratchFolder } from './support/scratch.ts'
 
 const at = (conversation: string) => ({ tenant: 'local', conversation })
@@ -88,9 +88,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(data, { recursive: true }))
 
 async function receipt(...args: readonly string[]): Promise<{ code: number | null; text: string; stderr: string }> {
-  const child = runCli(['receipt', '--data', data, ...args])
-  const { code, stderr } = await child.ended
-  return { code, text: child.lines.join('\n'), stderr }
+  const { code, out: text, err: stderr } = await runHere(['receipt', '--data', data, ...args])
+  return { code, text, stderr }
 }
 
 describe('runsheet receipt', () => {

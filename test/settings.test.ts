@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { SettingsOnDisk } from '../src/cli/saved-settings.ts'
+import { SettingsOnDisk } from '../src/cli/page-settings.ts'
 import type { SettingsChange } from '../src/domain/wire.ts'
 import { BUILT, runCli } from './support/children.ts'
 import { type CliTurns, startCli } from './support/cli-turns.ts'
@@ -155,24 +155,12 @@ describe('settings of the page', () => {
     })
   })
 
-  it('what an agent writes into the file turns no review off, neither now nor after a restart', async () => {
+  it('what an agent writes into the data folder turns no review off', async () => {
     const server = await served()
-    await change(server, { gate: false })
-    const forged = '{"format":1,"settings":{"review":false,"model":"openai:x","base_url":"http://127.0.0.1:1"}}'
-    writeFileSync(join(data, 'settings.json'), forged)
+    writeFileSync(join(data, 'settings.json'), '{"format":1,"settings":{"review":false,"model":"openai:x"}}')
     await server.person.setPolicy('c', {})
-    expect((await server.person.session('c')).policy).toMatchObject({ review: true, gate: false })
+    expect((await server.person.session('c')).policy).toMatchObject({ review: true })
     expect((await server.person.models()).models).toEqual([{ name: 'demo', default: true, sandbox: true }])
-    expect((await server.person.settings()).problems).toHaveLength(1)
-    await server.end()
-    const again = runCli(['serve', '--port', '0', '--data', data], {
-      file: BUILT,
-      env: { RUNSHEET_TOKEN: TOKENS.person },
-    })
-    expect(await again.ended).toMatchObject({
-      code: 1,
-      stderr: expect.stringContaining('Delete it, and set the settings'),
-    })
   })
 })
 
@@ -200,7 +188,7 @@ describe('settings of a server that runs', () => {
   })
 
   it('runsheet mcp follows them while it runs', async () => {
-    const env = { RUNSHEET_TOKEN: TOKENS.person }
+    const env = { RUNSHEET_TOKEN: TOKENS.person, XDG_CONFIG_HOME: folder }
     const host = await overStdio(folder, hostOf({ era: '2025' }), ['--session', 'mcp'], BUILT, { env })
     ends.push(() => host.client.close())
     await change(server, { review: false, gate: false })
@@ -250,7 +238,7 @@ describe('a start', () => {
   )
 
   it('with a model of the page that lacks its key comes up, says so in one line, and a turn says what to do', async () => {
-    new SettingsOnDisk(data, TOKENS.person).write({ model: 'openai:gpt-5' })
+    new SettingsOnDisk(join(data, 'runsheet')).write({ model: 'openai:gpt-5' })
     const server = await served()
     const message = 'openai needs a key: enter it in the settings, or set OPENAI_API_KEY.'
     expect((await server.person.settings()).problems).toEqual([{ field: 'key', message }])
@@ -260,9 +248,10 @@ describe('a start', () => {
   })
 
   it('with a broken file ends serve in one line; mcp says the same, and goes on for its host', async () => {
-    writeFileSync(join(data, 'settings.json'), '{"format":1,"settings":{"review":tru')
+    mkdirSync(join(data, 'runsheet'))
+    writeFileSync(join(data, 'runsheet/settings.json'), '{"format":1,"settings":{"review":tru')
     for (const args of [['serve', '--port', '0'], ['mcp']]) {
-      const child = runCli([...args, '--data', data], { file: BUILT })
+      const child = runCli([...args, '--data', data], { file: BUILT, env: { XDG_CONFIG_HOME: data } })
       child.process.stdin?.end()
       const { code, stderr } = await child.ended
       expect({ code, stderr }).toEqual({

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync }
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { McpServers } from '../src/runner/mcp-tools.ts'
-import { BUILT, runCli } from './support/children.ts'
+import { runHere } from './support/in-process.ts'
 import { scratchFolder } from './support/scratch.ts'
 
 function place() {
@@ -13,9 +13,8 @@ function place() {
   mkdirSync(folder, { recursive: true })
   const file = join(config, 'runsheet', 'runsheet.json')
   const run = async (...args: readonly string[]) => {
-    const child = runCli(['tools', ...args], { file: BUILT, env: { XDG_CONFIG_HOME: config }, cwd: root })
-    const { code, stderr } = await child.ended
-    return { code, stderr, stdout: child.lines.join('\n') }
+    const { code, err, out } = await runHere(['tools', ...args], { env: { XDG_CONFIG_HOME: config }, cwd: root })
+    return { code, stderr: err, stdout: out }
   }
   return { root, config, folder, file, run, read: () => JSON.parse(readFileSync(file, 'utf8')) as unknown }
 }

@@ -1,11 +1,11 @@
+import { type AssessorStats, assessorStats, type AssessorStatsByModel } from '../domain/assessor-stats.ts'
 import { DECISION_TYPES, decisionsIn, type RecordedDecision } from '../domain/decision.ts'
 import type { Origin } from '../domain/origin.ts'
-import type { Door, Ref } from '../door/door.ts'
-import { EDGES } from './edge-names.ts'
-import { allConversations, knownConversation, type ReadOptions, readStore } from './read-store.ts'
 import { visible } from '../domain/visible.ts'
+import type { Door, Ref } from '../door/door.ts'
+import { allConversations, knownConversation, type ReadOptions, readStore } from './open-store.ts'
 
-export interface AuditOptions extends ReadOptions {
+interface AuditOptions extends ReadOptions {
   readonly session?: string
   readonly json?: true
 }
@@ -54,4 +54,52 @@ function origin(from: Origin | undefined): readonly string[] {
   const who = credential === undefined || credential === actor ? actor : `${actor} (${credential})`
   const where = [EDGES[edge], ...(address === undefined ? [] : [`at ${address}`])].join(' ')
   return [who, where, ...(claimed ? [`says it is "${claimed.client}"`] : [])]
+}
+
+export const EDGES: Record<Origin['edge'], string> = {
+  page: 'page',
+  http: 'HTTP',
+  mcp: 'MCP',
+  mcp_form: 'MCP form',
+  mcp_link: 'MCP link',
+  terminal: 'terminal',
+  library: 'library',
+  turn: 'turn',
+  file: 'task file',
+  system: 'by itself',
+}
+
+/** Prints how often people overruled each judge's verdicts. */
+export function printStats(options: ReadOptions): Promise<void> {
+  return readStore(options, async door => {
+    const { models } = await allStats(door)
+    console.log(models.size === 0 ? 'No judgements yet.' : table(models))
+  })
+}
+
+async function allStats(door: Door): Promise<AssessorStatsByModel> {
+  let all = assessorStats.initial
+  for await (const ref of allConversations(door)) {
+    all = (await door.conversations.events(ref, { types: assessorStats.types })).reduce(assessorStats.apply, all)
+  }
+  return all
+}
+
+const COLUMNS: readonly (keyof AssessorStats)[] = [
+  'judged',
+  'ok',
+  'not_ok',
+  'unknown',
+  'overruled',
+  'false_passes',
+  'false_rejects',
+]
+
+function table(models: AssessorStatsByModel['models']): string {
+  const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
+  const rows = [...models.entries()].map(([model, stats]) => [model, ...COLUMNS.map(name => String(stats[name]))])
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
+  const line = (cells: readonly string[]): string =>
+    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')
+  return [head, ...rows].map(line).join('\n')
 }

@@ -1,28 +1,29 @@
-import { resolve } from 'node:path'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { pino, type Logger } from 'pino'
-import { UnknownModel } from '../runner/model-errors.ts'
-import type { McpServer } from '../runner/mcp-tools.ts'
+import { learningRedactor, type Redactor } from '../domain/redact.ts'
+import { type FoundSecrets, secretsInUrl, together } from '../domain/secrets.ts'
+import { DEMO, type FixedSettings } from '../domain/settings.ts'
+import { visible } from '../domain/visible.ts'
+import { pageToken, type Role } from '../http/access.ts'
+import { redactedLines } from '../http/replies.ts'
+import { SANDBOX_FILES } from '../runner/demo/sandbox.ts'
 import { LiveModels } from '../runner/live-models.ts'
 import type { LocalWorkspaces } from '../runner/local-workspaces.ts'
+import { type McpServer, secretsOf } from '../runner/mcp-tools.ts'
+import { UnknownModel } from '../runner/model-errors.ts'
 import { providerKeys, providerUrls } from '../runner/provider-keys.ts'
-import { learningRedactor, type Redactor } from '../domain/redact.ts'
-import { DEMO, type FixedSettings } from '../domain/settings.ts'
-import { type FoundSecrets, secretsInUrl, together } from '../domain/secrets.ts'
-import { redactedLines } from '../http/replies.ts'
-import { secretsOf } from '../runner/mcp-tools.ts'
-import { pageToken, type Role } from '../http/access.ts'
-import { cleanEnvironment, type Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import type { DataFolder } from './data-folder.ts'
-import { LiveSettings } from './live-settings.ts'
-import { ownConfigFile } from './own-config.ts'
-import { isForManyNodes } from './open-store.ts'
-import { knownSandbox, sandboxIn } from './sandbox.ts'
-import { readSettings, type Settings, type SettingsOptions } from './settings.ts'
-import { visible } from '../domain/visible.ts'
-import { ToolServers } from './tool-servers.ts'
-import { workspacesFor } from './workspaces.ts'
+import { createPrivateFile, makePrivateFolder } from '../store/private-file.ts'
 import { webhookFrom, type WebhookSettings, type WebhookText } from '../webhook/settings.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import type { DataFolder } from './data-folder.ts'
+import { cleanEnvironment, type Environment } from './environment.ts'
+import { isForManyNodes } from './open-store.ts'
+import { LiveSettings } from './page-settings.ts'
+import { ToolServers } from './server-tools.ts'
+import { configFolder, readSettings, type Settings, type SettingsOptions } from './settings.ts'
+import { ownConfigFile } from './tools.ts'
+import { workspacesFor } from './workspaces.ts'
 
 export interface ConfigOptions extends SettingsOptions {
   readonly store: string
@@ -62,15 +63,7 @@ export async function configure(folder: DataFolder, options: ConfigOptions): Pro
   const own = { known: [...Object.values(tokens), pageToken(tokens.person), webhook.secret ?? ''], suspected: [] }
   const hook = secretsInUrl(webhook.url ?? '')
   const redact = learningRedactor(together([own, secretsFrom(options), secretsOf(mcpServers), hook]))
-  const settings = new LiveSettings({
-    data,
-    fixed,
-    file: policy,
-    environment,
-    redact,
-    secret: tokens.person,
-    role: 'owner',
-  })
+  const settings = new LiveSettings({ folder: configFolder(environment), fixed, file: policy, environment, redact })
   const models = new LiveModels(() => settings.choice, { environment, demoPaceMs: DEMO_PACE_MS })
   await checkModels(settings, models)
   // Other nodes lack this folder and could not continue its turns.
@@ -165,4 +158,26 @@ function tokensFor(folder: DataFolder, { token, agentToken }: ConfigOptions): Re
   const tokens = folder.tokens({ ...(token ? { person: token } : {}), ...(agentToken ? { agent: agentToken } : {}) })
   if (tokens.person !== tokens.agent) return tokens
   throw new CliError('RUNSHEET_TOKEN and RUNSHEET_AGENT_TOKEN must differ, or agents could act as a person.')
+}
+
+function knownSandbox(data: string): string | undefined {
+  const folder = join(data, 'sandbox')
+  return existsSync(folder) ? folder : undefined
+}
+
+/** Creates the demo's project once; existing files stay. */
+function sandboxIn(data: string): string {
+  const folder = join(data, 'sandbox')
+  if (existsSync(folder)) return folder
+  // Created under a temporary name and renamed, so that it is complete or absent.
+  const temporary = `${folder}.new-${process.pid}`
+  try {
+    rmSync(temporary, { recursive: true, force: true })
+    makePrivateFolder(resolve(temporary))
+    for (const [name, text] of Object.entries(SANDBOX_FILES)) createPrivateFile(join(temporary, name), text)
+    renameSync(temporary, folder)
+  } catch (error) {
+    throw new CliError(`cannot make the demo's sandbox ${folder}: ${causeOf(error)}.`)
+  }
+  return folder
 }

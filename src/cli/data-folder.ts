@@ -1,22 +1,21 @@
-import { chmodSync, existsSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
+import { devNull } from 'node:os'
+import { basename, dirname, join, parse, relative, resolve, sep } from 'node:path'
+import { hasRepository } from '../checks/repository.ts'
+import { visible } from '../domain/visible.ts'
 import { newToken, type Role } from '../http/access.ts'
 import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
-import { causeOf } from './cause.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { SETTINGS_FILE } from './default-paths.ts'
-import { trackedIn } from './git-tracked.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { DEFAULT_PORT, MIN_TOKEN_LENGTH } from './default-paths.ts'
+import { cleanEnvironment, type Environment } from './environment.ts'
 import { shellWord } from './invocation.ts'
-import { MIN_TOKEN_LENGTH } from './token.ts'
-import { visible } from '../domain/visible.ts'
 
 const DATABASES = ['runsheet.db', 'server.lock', 'files.lock']
 /** Excludes task files, which are meant to be committed and read by other programs. */
 const PRIVATE_FILES: readonly string[] = [
   'person-token',
   'agent-token',
-  SETTINGS_FILE,
   ...DATABASES.flatMap(name => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
   'runsheet.db-head',
   'server.json',
@@ -151,3 +150,91 @@ function isExposed(path: string): boolean {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   return process.platform !== 'win32' && (mode & 0o077) !== 0
 }
+
+type Tracked =
+  | { readonly repository: string; readonly files: readonly string[] }
+  | { readonly repository: string; readonly unclear: string }
+
+const TIMEOUT_MS = 2_000
+
+/** The files of a folder, or symbolic links to it, that git tracks. The files need not exist. */
+export function trackedIn(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
+  const path = resolve(folder)
+  for (const link of linksTo(path)) {
+    const found = tracked(realOf(dirname(link)), [basename(link)], environment)
+    if (found) return found
+  }
+  return tracked(realOf(path), names, environment)
+}
+
+function linksTo(path: string): readonly string[] {
+  const above = dirname(path) === path ? [] : linksTo(dirname(path))
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ? [...above, path] : above
+}
+
+/** Undefined without a repository or tracked files. */
+function tracked(folder: string, names: readonly string[], environment: Environment): Tracked | undefined {
+  const repository = repositoryOf(folder)
+  if (repository === undefined) return undefined
+  const inside = relative(repository, folder)
+  const paths = names.map(name => join(inside, name).split(sep).join('/'))
+  try {
+    // File systems may ignore case.
+    const specs = paths.map(path => `:(icase,literal)${path}`)
+    const listed = git(repository, ['ls-files', '-z', '--', ...specs], environment)
+    const files = listed.split('\0').filter(path => path !== '')
+    return files.length > 0 ? { repository, files } : undefined
+  } catch (error) {
+    const { code, stderr, message } = error as NodeJS.ErrnoException & { stderr?: string }
+    if (code === 'ENOENT') return { repository, unclear: 'it is not installed' }
+    return { repository, unclear: code === 'ETIMEDOUT' ? 'it does not answer' : stderr?.split('\n')[0] || message }
+  }
+}
+
+/** Checked without git, which saves a process where there is no repository. */
+function repositoryOf(folder: string): string | undefined {
+  if (hasRepository(folder)) return folder
+  return dirname(folder) === folder ? undefined : repositoryOf(dirname(folder))
+}
+
+/** The repository may be untrusted: git must accept other owners and run no program that the repository configures. */
+const SAFE = [
+  '--no-pager',
+  ...['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*'].flatMap(
+    value => ['-c', value],
+  ),
+]
+
+const git = (repository: string, args: readonly string[], environment: Environment): string =>
+  execFileSync('git', [...SAFE, '-C', repository, ...args], {
+    // Not in the repository, which may contain a program named git.
+    cwd: parse(repository).root,
+    env: { ...cleanEnvironment(environment), LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0', GIT_NO_LAZY_FETCH: '1' },
+    encoding: 'utf8',
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+  })
+
+/** Like `realpath`, for a folder that may not exist yet. */
+function realOf(path: string): string {
+  return existsSync(path) || dirname(path) === path ? realpathSync(path) : join(realOf(dirname(path)), basename(path))
+}
+
+/** The port to try first: the one that setup fixed, or the default. Browsers are signed in to one port only. */
+export const usualPort = (data: string): number => fixedPort(data) ?? DEFAULT_PORT
+
+export function fixedPort(data: string): number | undefined {
+  try {
+    const text = readRegularFile(portFile(data), { maxBytes: 16, follow: false }).toString('utf8').trim()
+    const port = Number(text)
+    return /^\d+$/.test(text) && port > 0 && port <= 65_535 ? port : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const fixPort = (data: string, port: number): void => replacePrivateFile(portFile(data), `${port}\n`)
+
+const portFile = (data: string): string => join(data, 'port')

@@ -24,10 +24,12 @@ function upToRepository(folder: string): readonly string[] {
   }
 }
 
-export const DEFAULT_CONFIG = 'runsheet.json'
+export const DEFAULT_PORT = 4747
 
-/** The page's settings in the data folder. Holds the API key. */
-export const SETTINGS_FILE = 'settings.json'
+/** A shorter token could be guessed. Ours have 43 characters. */
+export const MIN_TOKEN_LENGTH = 32
+
+export const DEFAULT_CONFIG = 'runsheet.json'
 
 /** MCP hosts start us without a shell that would expand `~`. */
 export const expandHome = (path: string): string => path.replace(/^~(?=\/|$)/, homedir())

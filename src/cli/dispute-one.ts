@@ -6,11 +6,10 @@ import { visible } from '../domain/visible.ts'
 import type { PersonsFields, WaitingDispute } from '../domain/wire.ts'
 import { insist, preparedChanges } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import type { Left, ReviewerOptions } from './review-one.ts'
 import { askedText } from './review-screen.ts'
-import { ask } from './terminal.ts'
 import { columnsOfTerminal, fitted, type Paint, wrapped } from './terminal-text.ts'
+import { ask, choose, type Choice } from './terminal.ts'
 
 /** Shows a dispute until the person answers or leaves it. */
 export async function answerDispute(dispute: WaitingDispute, title: string, options: ReviewerOptions): Promise<Left> {
@@ -20,17 +19,14 @@ export async function answerDispute(dispute: WaitingDispute, title: string, opti
   if (!task) return 'over'
   const screen = { dispute, task, title, url: urlOf(dispute.session_id), now: await door.now() }
   for (const line of ['', ...disputeText(screen, columnsOfTerminal(terminal.output), paint), '']) print(line)
-  await dropKeys(terminal.input)
-  for (const line of keysText(task, paint)) print(line)
-  const key = await pressedKey('icdxsq', terminal, NEVER)
-  if (key === INTERRUPT) return 'interrupted'
-  if (key === 's') return 'skipped'
-  if (key === 'q') return 'quit'
+  const key = await choose('What do you say?', choicesFor(task), terminal)
+  if (key === undefined) return 'interrupted'
+  if (key === 'skipped' || key === 'quit') return key
   const asks = ASKS[key]
-  const said = asks === undefined ? '' : await asked(asks, options)
+  const said = asks === undefined ? '' : await ask(asks, terminal)
   if (said === undefined) return 'interrupted'
   try {
-    if (key === 'i') await insist(door, ref, task.id, said === '' ? undefined : said)
+    if (key === 'insist') await insist(door, ref, task.id, said === '' ? undefined : said)
     else
       await door.transact(ref, transaction => {
         const change = preparedChanges(transaction.state, door, task.id, fieldsOf(key, said), task.version)
@@ -44,31 +40,23 @@ export async function answerDispute(dispute: WaitingDispute, title: string, opti
   return 'over'
 }
 
-const ASKS: Readonly<Record<string, string>> = {
-  i: 'A comment for the agent (Enter: none): ',
-  c: 'Its new check, one command (Enter: drop its checks): ',
+type Answer = 'insist' | 'change' | 'done' | 'cancel'
+
+const ASKS: Readonly<Partial<Record<Answer, string>>> = {
+  insist: 'A comment for the agent (Enter: none): ',
+  change: 'Its new check, one command (Enter: drop its checks): ',
 }
 
-const DONE: Readonly<Record<string, string>> = {
-  i: 'Insisted: the task is open again. The agent goes on as soon as it can, or hears of it with its next call.',
-  c: 'The check was changed, and the task is open again.',
-  d: 'Settled as done.',
-  x: 'Cancelled.',
+const DONE: Readonly<Record<Answer, string>> = {
+  insist: 'Insisted: the task is open again. The agent goes on as soon as it can, or hears of it with its next call.',
+  change: 'The check was changed, and the task is open again.',
+  done: 'Settled as done.',
+  cancel: 'Cancelled.',
 }
 
-function fieldsOf(key: string, said: string): PersonsFields {
-  if (key === 'c') return said === '' ? { checks: [] } : { check: said }
-  return { status: key === 'd' ? 'completed' : 'cancelled' }
-}
-
-/** Undefined after Ctrl-C. */
-async function asked(question: string, { terminal }: ReviewerOptions): Promise<string | undefined> {
-  try {
-    return await ask(question, terminal)
-  } catch (error) {
-    if (error instanceof Error && error.name === 'AbortError') return undefined
-    throw error
-  }
+function fieldsOf(key: Answer, said: string): PersonsFields {
+  if (key === 'change') return said === '' ? { checks: [] } : { check: said }
+  return { status: key === 'done' ? 'completed' : 'cancelled' }
 }
 
 interface Screen {
@@ -96,15 +84,12 @@ function disputeText({ dispute, task, title, url, now }: Screen, columns: number
   ]
 }
 
-function keysText({ checks = [] }: Task, paint: Paint): string[] {
-  const key = (name: string, what: string): string => `  ${paint.bold(name)}  ${what}`
-  return [
-    key('c', `change the check${checks.length > 0 ? ', or drop it' : ''}`),
-    key('d', 'settle it as done'),
-    key('x', 'cancel it'),
-    key('i', 'insist: the agent does it as asked'),
-    `${key('s', 'skip')}${key('q', 'quit')}    ${paint.dim('(it goes on waiting)')}`,
-  ]
-}
-
-const NEVER = new AbortController().signal
+/** The first one decides nothing, so that a stray Enter does not either. */
+const choicesFor = ({ checks = [] }: Task): readonly Choice<Answer | 'skipped' | 'quit'>[] => [
+  { value: 'skipped', label: 'Decide later: it goes on waiting' },
+  { value: 'change', label: `Change the check${checks.length > 0 ? ', or drop it' : ''}` },
+  { value: 'done', label: 'Settle it as done' },
+  { value: 'cancel', label: 'Cancel it' },
+  { value: 'insist', label: 'Insist: the agent does it as asked' },
+  { value: 'quit', label: 'Quit: it goes on waiting' },
+]

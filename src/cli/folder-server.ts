@@ -4,7 +4,7 @@ import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import * as z from 'zod'
 import { CliError } from './cli-error.ts'
-import { version } from './version.ts'
+import { version } from './invocation.ts'
 
 const MAX_BYTES = 1_000_000
 const MAX_ENTRIES = 1_000

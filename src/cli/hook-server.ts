@@ -6,12 +6,10 @@ import { MAX_HOOK_MS } from '../hooks/event.ts'
 import { deliverHook } from '../hooks/handle.ts'
 import { makePrivateFolder } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { answerLine, type HookCommand, hostEvent } from './hook-answer.ts'
-import { HAS_SOCKETS, hookSocket, MAX_PAYLOAD } from './hook-socket.ts'
-import { fileNotes } from './host-notes.ts'
-import { hostProcess, hostsFolder } from './host-process.ts'
+import { answerLine, fileNotes, type HookCommand, hostEvent } from './hook-event.ts'
+import { HAS_SOCKETS, hookSocket, hostProcess, hostsFolder, MAX_PAYLOAD } from './hook-socket.ts'
 
-export interface HookServerOptions {
+interface HookServerOptions {
   readonly data: string
   readonly door: Door
   readonly redact: Redactor

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { HOOK_HOSTS, MAX_HOOK_MS } from '../hooks/event.ts'
+import { MAX_HOOK_MS } from '../hooks/event.ts'
+import { HOOK_HOSTS } from '../hosts/hosts.ts'
 import { expandHome, projectData } from './default-paths.ts'
-import type { HookCommand } from './hook-answer.ts'
+import type { HookCommand } from './hook-event.ts'
 import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
 
 // A separate entry without the command line library: the host waits for it at every event.
@@ -30,7 +31,7 @@ async function answerTo(command: HookCommand, data: string): Promise<string> {
   if (payload === undefined) return ''
   const answer = await askMcpProcess(data, command, payload)
   // Lazy import: a host waits for each module.
-  if (answer === undefined && existsSync(data)) (await import('./hook-note.ts')).noteSession(data, command, payload)
+  if (answer === undefined && existsSync(data)) (await import('./hook-event.ts')).noteSession(data, command, payload)
   return answer ?? ''
 }
 

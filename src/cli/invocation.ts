@@ -1,13 +1,12 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEFAULT_DATA } from './default-paths.ts'
-import { version } from './version.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const isSource = import.meta.url.endsWith('.ts')
 
-export interface Shell {
+interface Shell {
   readonly path: string
   /** The folder in which the command will be typed; absent if unknown. */
   readonly cwd?: string
@@ -62,3 +61,5 @@ const isRoot = (folder: string): boolean => relative(ROOT, realpathSync(folder))
 
 export const shellWord = (word: string): string =>
   /^[\w@%+=:,./~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+export const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version

@@ -3,35 +3,33 @@ import { basename, resolve } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { v7 } from 'uuid'
 import { originNames } from '../domain/origin.ts'
+import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
 import { learningRedactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
 import { type FixedSettings, policyOf } from '../domain/settings.ts'
 import { isId } from '../domain/text.ts'
+import { exceptStorage, openDoor, StoreError, type StorageReport } from '../door/door.ts'
 import { newToken } from '../http/access.ts'
 import { conversationOf, toolsetOf } from '../mcp/binding.ts'
 import { HostHooks } from '../mcp/hook-tool.ts'
 import { ResourceUpdates } from '../mcp/resource-updates.ts'
 import { roundStateCodec } from '../mcp/round-state.ts'
 import { serveOverStdio } from '../mcp/stdio.ts'
-import { exceptStorage, openDoor, StoreError, type StorageReport } from '../door/door.ts'
 import { Worker } from '../runner/worker.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
-import { browserFor } from './browser.ts'
-import { CallReporter } from './call-reporter.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder } from './data-folder.ts'
+import { notedSession, removeOldNotes } from './hook-event.ts'
 import { serveHooks } from './hook-server.ts'
-import { notedSession, removeOldNotes } from './host-notes.ts'
+import { version } from './invocation.ts'
 import { LateStore } from './late-store.ts'
-import { LiveSettings } from './live-settings.ts'
-import { readSecret } from './opencode-secret.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
-import { PageServer, type PageServerOptions } from './page-server.ts'
-import { NONE, readSettings } from './settings.ts'
+import { browserFor, CallReporter, PageServer, type PageServerOptions } from './page-server.ts'
+import { LiveSettings } from './page-settings.ts'
+import { configFolder, NONE, readSettings } from './settings.ts'
+import { readSecret } from './setup-hosts.ts'
 import { workspacesFor } from './workspaces.ts'
-import { version } from './version.ts'
 
 export interface McpCommand extends PageServerOptions {
   readonly data: string
@@ -88,9 +86,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const store = new LateStore(async () => {
     if (settings instanceof CliError) throw new CliError(`${settings.message} Then restart the host.`)
     const usable = new DataFolder(data, environment)
-    // The server may use a token that was not passed to this process.
-    const secret = options.token ?? usable.personToken() ?? ''
-    const found = new LiveSettings({ data, fixed, file: policy, environment, redact, secret, role: 'follower' })
+    const found = new LiveSettings({ folder: configFolder(environment), fixed, file: policy, environment, redact })
     const opened = await openWritableStore({ store: options.store, data })
     for (const line of usable.warnings) console.error(line)
     folder = usable

@@ -2,10 +2,14 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { redactor } from '../domain/redact.ts'
 import { secretsInUrl } from '../domain/secrets.ts'
+import { type Door, openDoor, type Ref } from '../door/door.ts'
 import { SCHEMA } from '../store/postgres/schema.ts'
 import { StoreError } from '../store/store-error.ts'
-import type { Store } from '../store/store.ts'
+import { LOCAL_TENANT, type Store } from '../store/store.ts'
 import { CliError } from './cli-error.ts'
+import { existingFolder } from './data-folder.ts'
+import type { Environment } from './environment.ts'
+import type { PlanSource, StatusPlace } from './status-source.ts'
 
 export interface StoreOptions {
   readonly store: string
@@ -106,7 +110,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** Opens what is there and creates nothing; undefined if there is none. Throws store errors. */
-export const openExistingStore = (options: StoreOptions): Promise<Store | undefined> =>
+const openExistingStore = (options: StoreOptions): Promise<Store | undefined> =>
   kindOf(options.store).openExisting(options)
 
 /** Fails on a read-only store: a process that cannot write is of no use. */
@@ -137,3 +141,48 @@ export function cannotOpen(store: string, error: unknown): CliError {
 
 /** Omits the password of the store's URL. */
 export const storeLabel = (store: string): string => kindOf(store).label(store)
+
+export type ReadOptions = StoreOptions & { readonly environment: Environment }
+
+const PAGE_SIZE = 200
+
+export async function readStore(options: ReadOptions, work: (door: Door) => Promise<void>): Promise<void> {
+  checkStore(options.store)
+  existingFolder(options)
+  const door = openDoor({ store: await openStore(options), readOnly: true })
+  try {
+    await work(door)
+  } finally {
+    await door.close()
+  }
+}
+
+/** Newest first. */
+export async function* allConversations({ conversations }: Door): AsyncGenerator<Ref> {
+  let cursor: string | undefined
+  do {
+    const { items, next_cursor } = await conversations.list(LOCAL_TENANT, { limit: PAGE_SIZE, cursor }, 'all')
+    for (const { session_id } of items) yield { tenant: LOCAL_TENANT, conversation: session_id }
+    cursor = next_cursor ?? undefined
+  } while (cursor !== undefined)
+}
+
+export async function knownConversation({ conversations }: Door, conversation: string): Promise<Ref> {
+  const ref = { tenant: LOCAL_TENANT, conversation }
+  if (await conversations.summary(ref)) return ref
+  throw new CliError(`there is no conversation ${conversation}.`)
+}
+
+/** Opens the store read-only and creates nothing; undefined if there is none. */
+export async function openedForStatus(place: StatusPlace): Promise<Door | undefined> {
+  const store = await openExistingStore(place)
+  return store && openDoor({ store, readOnly: true })
+}
+
+export const plansOf = (door: Door): PlanSource => ({
+  now: () => door.now(),
+  read: ref => door.read(ref),
+  conversations: async limit => (await door.conversations.list(LOCAL_TENANT, { limit }, 'all')).items,
+  waiting: async limit => (await door.reviews.waiting(LOCAL_TENANT, undefined, { limit })).items,
+  close: () => door.close(),
+})

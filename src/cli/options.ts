@@ -2,8 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
 import type { Fixed, FixedSettings } from '../domain/settings.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
-import { DEFAULT_PORT } from './usual-port.ts'
+import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_PORT, expandHome } from './default-paths.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
 

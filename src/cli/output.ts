@@ -1,9 +1,21 @@
 import { once } from 'node:events'
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import type { Contents } from '../store/backup/copy.ts'
 import { flushFolder, linkOrRename } from '../store/folder.ts'
 import { createPrivateFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
+
+/** `1 event`, `2 events`. */
+export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
+
+export const contentsText = ({ conversations, events, templates, taskFiles }: Contents): string =>
+  [
+    counted(conversations, 'conversation'),
+    counted(events, 'event'),
+    counted(templates, 'template'),
+    ...(taskFiles > 0 ? [counted(taskFiles, 'task file')] : []),
+  ].join(', ')
 
 export interface Output {
   write(text: string): Promise<void>

@@ -3,13 +3,13 @@ import { closeSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { ObservedCall } from '../door/door.ts'
+import type { ReportedCall } from '../http/plan-metrics.ts'
 import { openPrivateLog } from '../store/private-file.ts'
-import type { DataFolder } from './data-folder.ts'
+import { type DataFolder, usualPort } from './data-folder.ts'
+import { cleanEnvironment, type Environment, pageEnvironment } from './environment.ts'
 import { urlCommand } from './invocation.ts'
 import { storeLocation } from './open-store.ts'
-import { usualPort } from './usual-port.ts'
-import { pageEnvironment } from './page-environment.ts'
-import { needsRestart } from './page-health.ts'
 import { ServerLock, type ServerNote } from './server-lock.ts'
 import type { SettingsOptions } from './settings.ts'
 
@@ -21,7 +21,7 @@ export interface PageServerOptions extends SettingsOptions {
   readonly program: readonly string[]
 }
 
-export type PageFolder = Pick<DataFolder, 'path' | 'personToken'>
+type PageFolder = Pick<DataFolder, 'path' | 'personToken'>
 
 const START_TIMEOUT_MS = 20_000
 const END_TIMEOUT_MS = 10_000
@@ -203,3 +203,95 @@ const otherStore = (url: string): string =>
 
 const noPage = (why: string): string =>
   `Runsheet: could not start the page. ${HOST_ONLY} ${why.replaceAll(/\s+/g, ' ')}`
+
+const ANSWER_MS = 2_000
+
+/** True if the server reports that its database was moved, deleted or replaced. */
+export async function needsRestart({ local }: ServerNote): Promise<boolean> {
+  try {
+    const answer = await fetch(new URL('/readyz', local), { signal: AbortSignal.timeout(ANSWER_MS) })
+    return answer.status === 503 && (await answer.text()).includes('Restart the server')
+  } catch {
+    return false
+  }
+}
+
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
+  darwin: ['open'],
+  // Not `start`: cmd would interpret the `&` of a URL.
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/** Variables that a browser needs to find the desktop. */
+const DESKTOP = /^(DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|BROWSER|DESKTOP_SESSION|(XDG|DBUS|KDE|GNOME|MATE|WSL)_.*|WSLENV)$/
+
+/** Undefined without a local browser: no display, SSH or CI. */
+export function browserFor(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): ((url: string) => void) | undefined {
+  if (!hasDisplay(environment, platform)) return undefined
+  const chosen = environment['BROWSER']
+  const [command = 'xdg-open', ...args] = chosen ? [chosen] : (OPENERS[platform] ?? [])
+  const desktop = Object.entries(environment).filter(([name]) => DESKTOP.test(name))
+  const env = { ...cleanEnvironment(environment, platform), ...Object.fromEntries(desktop) }
+  return url => {
+    const child = spawn(command, [...args, url], { detached: true, stdio: 'ignore', windowsHide: true, env })
+    // Without an opener the user still has the printed URL.
+    child.once('error', () => {}).unref()
+  }
+}
+
+function hasDisplay(environment: Environment, platform: NodeJS.Platform): boolean {
+  if (['SSH_CONNECTION', 'SSH_CLIENT', 'SSH_TTY', 'CI'].some(name => environment[name])) return false
+  if (platform in OPENERS) return true
+  return Boolean(environment['DISPLAY'] || environment['WAYLAND_DISPLAY'])
+}
+
+interface ReportTarget {
+  readonly url: string
+  readonly token: string
+}
+
+const DELAY_MS = 1_000
+/** The server's limit per request. Further calls are dropped while no server runs. */
+const MAX_CALLS = 100
+const TIMEOUT_MS = 5_000
+
+/** Reports calls to the page server's metrics in the background. A lost report costs only a count. */
+export class CallReporter {
+  readonly #target: () => ReportTarget | undefined
+  #calls: ReportedCall[] = []
+  #timer: NodeJS.Timeout | undefined
+
+  /** `target` is resolved at each report; undefined if no server runs. */
+  constructor(target: () => ReportTarget | undefined) {
+    this.#target = target
+  }
+
+  add({ toolset, tool, outcome, items, duration_ms }: ObservedCall): void {
+    if (this.#calls.length >= MAX_CALLS) return
+    this.#calls.push({ toolset, tool, outcome, items, duration_ms })
+    this.#timer ??= setTimeout(() => void this.flush(), DELAY_MS).unref()
+  }
+
+  /** Sends what has been collected. Never rejects. */
+  async flush(timeoutMs = TIMEOUT_MS): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#calls.length > 0) await this.#send(timeoutMs).catch(() => {})
+  }
+
+  async #send(timeoutMs: number): Promise<void> {
+    const target = this.#target()
+    if (!target) return
+    const calls = this.#calls
+    this.#calls = []
+    await fetch(new URL('/api/metrics/calls', target.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${target.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ calls }),
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+  }
+}

@@ -8,8 +8,7 @@ import { confirmedRows, type DraftRow } from '../domain/review.ts'
 import type { RowStatus } from '../domain/row.ts'
 import { PRIORITIES } from '../domain/task.ts'
 import { plainMaker, preparedRows } from '../door/checks.ts'
-import { commentLines, parsePlan, PlanFileError, printPlan } from './plan-file.ts'
-import { type PlanRow, rowsOf, sentRows } from './plan-rows.ts'
+import { checkLines, parsePlan, PlanFileError, type PlanRow, printPlan, rowsOf, sentRows } from './plan-file.ts'
 
 const BLANK = { details: '', criteria: '', priority: 'medium', status: 'todo', tags: [] } as const
 const draftOf = (...rows: readonly Partial<DraftRow>[]): DraftRow[] =>
@@ -28,12 +27,12 @@ const problem = (text: string, draft = draftOf({}, {})): string => {
   throw new Error('nothing is wrong with it')
 }
 
-describe('a plan as text', () => {
+describe('a plan as YAML', () => {
   it('shows each step with all that it says', () => {
     const draft = draftOf(
       {
         title: 'Collect the figures',
-        details: 'All twelve months.\n\n## not a step',
+        details: 'All twelve months.\n\n# no comment',
         criteria: 'the table is full',
         priority: 'high',
         tags: ['a', 'b, c'],
@@ -43,34 +42,51 @@ describe('a plan as text', () => {
       },
       { title: 'Write' },
     )
-    expect(printPlan({ rows: rowsOf(draft), comment: '' }, draft, { notes: () => ['under: 3 Report'] })).toBe(
-      [
-        '## [1] Collect the figures',
-        '# under: 3 Report',
-        '',
-        'All twelve months.',
-        '',
-        String.raw`\## not a step`,
-        '',
-        'Done when: the table is full',
-        '',
-        '- priority: high',
-        '- tags: a, "b, c"',
-        '- may change: test/**',
-        '- [x] npm test',
-        '- [*] file: docs/a.md',
-        '  contains: "ready"',
-        '',
-        '## [2] Write',
-        '# under: 3 Report',
-        '',
-      ].join('\n'),
+    expect(printPlan({ rows: rowsOf(draft), comment: '' }, draft, { help: ['Help'], notes: () => ['under: 3'] })).toBe(
+      `# Help
+
+steps:
+
+- step: 1
+  # under: 3
+  title: Collect the figures
+  details: |-
+    All twelve months.
+
+    # no comment
+  criteria: the table is full
+  priority: high
+  tags:
+    - a
+    - b, c
+  scope:
+    - test/**
+  checks:
+    - run: npm test
+      approved: true
+    - path: docs/a.md
+      contains: ready
+
+- step: 2
+  # under: 3
+  title: Write
+`,
     )
   })
 
   it('rows can be reworded, moved, deleted and added, and keep what makes them the proposed ones', () => {
     const draft = draftOf({ parent_id: 'p', checks: [NPM] }, {}, {})
-    const rows = edited('## [3] Last first\n\n## My own\nwith details\n\n## [1] Step 1\n- [ ] npm test\n', draft)
+    const rows = edited(
+      `steps:
+- { step: 3, title: Last first }
+- title: My own
+  details: with details
+- step: 1
+  title: Step 1
+  checks: [{ run: npm test, approved: false }]
+`,
+      draft,
+    )
     expect(rows).toMatchObject([
       { draft_index: 2, title: 'Last first' },
       { title: 'My own', details: 'with details' },
@@ -86,8 +102,18 @@ describe('a plan as text', () => {
 
   it('a mark lets a proposed check run; one that the person writes is theirs', () => {
     const draft = draftOf({ checks: [NPM] }, { checks: [DOCS] })
+    const checks = [
+      { run: 'npm test', approved: true },
+      { run: 'npm run lint', cwd: 'web', timeout_ms: 90_000 },
+    ]
+    // JSON is YAML.
     const rows = edited(
-      '## [1] Step 1\n- [X] npm test\n- [x] npm run lint\n  in: web\n  timeout: 90s\n## [2] Step 2\n',
+      JSON.stringify({
+        steps: [
+          { step: 1, title: 'Step 1', checks },
+          { step: 2, title: 'Step 2' },
+        ],
+      }),
       draft,
     )
     expect(sentRows(rows, draft)).toEqual([
@@ -103,58 +129,77 @@ describe('a plan as text', () => {
     ])
   })
 
-  it('text above the first step is a comment, and lines with # are ignored', () => {
-    const { comment, rows } = parsePlan('# help\nPlease hurry.\n\n## A\n# no details\nyes\n', [])
-    expect(comment).toBe('Please hurry.')
-    expect(rows).toMatchObject([{ title: 'A', details: 'yes' }])
+  it('a comment goes to the agent', () => {
+    expect(parsePlan('comment: Please hurry.\nsteps: [{ title: A }]', [])).toMatchObject({
+      comment: 'Please hurry.',
+      rows: [{ title: 'A' }],
+    })
   })
 
-  it('an emptied text has no rows', () => {
-    const help = commentLines(['Help', '## [1] Title'])
-    expect(parsePlan('', draftOf({})).rows).toEqual([])
-    expect(parsePlan(`\n${help}\n`, draftOf({})).rows).toEqual([])
+  it.each(['', '# Help\n', 'steps:\n', '{}'])('an emptied text has no rows: %j', text => {
+    expect(parsePlan(text, draftOf({})).rows).toEqual([])
   })
 
   it.each([
-    ['## [3] X', '1: there is no step [3]: the proposed steps are 1 to 2. A step of your own has no number'],
-    ['## [1] X\n## [1] Y', '2: step [1] is on line 1 already. Take the number out to add this one as your own'],
-    ['## [1] X\n\n##\n', '3: a step needs a title: ## Title'],
-    ['## [1] X\n- priority: urgent', '2: priority must be one of: high, medium, low'],
-    ['## [1] X\n- status: todo\n- status: done', '3: the step has "status" twice'],
-    ['## [1] X\nDone when: a\nDone when: b', '3: the step has "Done when:" twice'],
-    ['## [1] X\n- [ ] npm test', '2: a check that you write is yours and runs. Mark it [x], or delete it'],
+    ['- step: 3\n  title: X', '2: there is no step 3: the proposed steps are 1 to 2. A step of your own has no number'],
     [
-      '## [1] X\n- [*] npm test',
-      '2: [*] is for checks that your configuration allows. Mark this one [x] to let it run',
+      '- { step: 1, title: X }\n- step: 1\n  title: Y',
+      '3: step 1 is there twice. Take the number out to add this one as your own',
+    ],
+    ['- title: X\n- step: 1', '3: a step needs a title'],
+    ['- title: X\n  priority: urgent', expect.stringMatching(/^3: priority: .*"high"\|"medium"\|"low"$/) as string],
+    ['- title: X\n  status: todo\n  status: done', '4: Map keys must be unique'],
+    ['- title: X\n  tags: a', '3: tags: Invalid input: expected array, received string'],
+    ['- title: X\n  due: noon', expect.stringMatching(/^3: a step has no due\. It may have: step, title, /) as string],
+    [
+      '- title: X\n  checks: [{ run: npm test, approved: false }]',
+      '3: a check that you write runs. Delete it, or take "approved" out',
     ],
     [
-      '## [1] X\n- [x] npm test\n  until: noon',
-      '3: "until" says nothing about a check. Possible below one: in, exit, contains, timeout, hidden',
+      '- title: X\n  checks:\n  - run: npm test\n    until: noon',
+      expect.stringMatching(/^4: checks\.0: Unrecognized key: "until"$/) as string,
     ],
-    ['## [1] X\n- [x] npm test\n  exit: no', '3: "no" is not a whole number'],
-    ['## [1] X\n- [x]', '2: a check needs a command after its mark: - [x] npm test'],
     [
-      '## [1] X\n- [x] npm test | tee log',
-      expect.stringContaining('2: the check must be one command without shell syntax') as string,
+      '- title: X\n  checks:\n  - { run: npm test }\n  - { run: a, exit: no }',
+      expect.stringMatching(/^5: checks\.1\.exit: /) as string,
     ],
+    [
+      '- title: X\n  checks: [{ run: npm test | tee log }]',
+      expect.stringMatching(/^3: run must be one command without shell syntax/) as string,
+    ],
+    ['- title: [', expect.stringMatching(/^2: Flow sequence/) as string],
   ])('says on which line a mistake is: %j', (text, expected) => {
-    expect(problem(text)).toEqual(expected)
+    expect(problem(`steps:\n${text}`)).toEqual(expected)
+  })
+
+  it('shows everything that a check says', () => {
+    const check = { ...NPM, run: ['npm', 'test', 'a  b'], contains: ' "x"', timeout_ms: 90_000 } as const
+    expect(checkLines(check)).toEqual(["npm test 'a  b'", 'contains: " \\"x\\""', 'timeout_ms: 90000'])
+    expect(checkLines(DOCS)).toEqual(['path: docs/a.md', 'contains: ready'])
   })
 })
 
 const unicode = fc.string({ unit: 'binary', maxLength: 60 })
 const tricky = fc.constantFrom(
-  '## [1] x',
   '# no',
-  '##',
-  '#',
-  '- [x] npm test',
-  '- tags: a',
-  'Done when: b',
+  '- x',
+  'a: b',
   '  in: c',
   '\\',
-  '\\## a',
-  '\\\\# b',
+  '"',
+  "'",
+  '|',
+  '>',
+  '~',
+  'null',
+  '12',
+  '---',
+  '...',
+  '%YAML',
+  '&a',
+  '*a',
+  '!x',
+  '\t',
   ' ',
   '',
 )
@@ -248,13 +293,15 @@ const plans = fc
       .map(({ row }) => ({
         ...row,
         checks: row.checks.map(each =>
-          each.check.hash === undefined || next() > 500 ? each : { ...each, isApproved: false },
+          each.check.hash === undefined || each.check.kind === 'person' || next() > 500
+            ? each
+            : { ...each, isApproved: false },
         ),
       }))
     return { draft, rows }
   })
 
-describe('a plan as text, whatever is in it', () => {
+describe('a plan as YAML, whatever is in it', () => {
   it('what is printed parses to the same rows and comment', () => {
     fc.assert(
       fc.property(plans, prose, ({ draft, rows }, text) => {
@@ -286,4 +333,4 @@ const withoutHashes = ({ checks, ...row }: PlanRow): unknown => ({
   ...row,
   checks: checks.map(({ check: { id: _id, hash: _hash, ...bare } }) => bare),
 })
-const marks = ({ checks }: PlanRow): boolean[] => checks.map(({ isApproved }) => isApproved)
+const marks = ({ checks }: PlanRow): boolean[] => checks.map(each => each.check.kind === 'person' || each.isApproved)

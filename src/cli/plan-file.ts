@@ -1,15 +1,140 @@
+import { Document, isMap, isNode, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
+import * as z from 'zod'
+import { type Check, type CheckKind, type CheckSpec, cleanCheck, specOf } from '../domain/check.ts'
+import { quoteWords, splitWords } from '../domain/command-line.ts'
+import { invalidField, Refusal } from '../domain/refusal.ts'
 import type { DraftRow } from '../domain/review.ts'
-import { BLANK, FIELDS, FIELD_WORDS, type PlainField, plainFields } from '../domain/row.ts'
-import { checkIn, checkLines, CheckLineError, listIn, listText } from './check-lines.ts'
-import { isAllowed, type PlanCheck, type PlanRow } from './plan-rows.ts'
+import { BLANK, differentFields, FIELD_NAMES, FIELD_WORDS, fieldsIn, type Row } from '../domain/row.ts'
+import { say } from '../domain/say.ts'
+import { Problem } from '../domain/text.ts'
+import type { SentRow } from '../domain/wire.ts'
+import { sentRow } from '../http/schemas.ts'
 
-// A proposed plan as editable text, like the list of `git rebase -i`. Printed text parses back to the same rows.
+// A proposed plan as rows of YAML, which a person edits. Its fields are those of the table in domain/row.ts.
 
-export interface PlanFile {
-  readonly comment: string
+export type MaybeProposed = CheckSpec & Partial<Pick<Check, 'id' | 'hash'>>
+
+export interface PlanCheck {
+  readonly check: MaybeProposed
+  readonly isApproved: boolean
+}
+
+export interface PlanRow extends Omit<Required<Row>, 'checks'> {
+  /** Absent if the person added the row. */
+  readonly draft_index?: number
+  readonly checks: readonly PlanCheck[]
+}
+
+export interface Plan {
   readonly rows: readonly PlanRow[]
-  /** The first line of each row, 1-based. */
-  readonly lines: readonly number[]
+  /** For the agent. */
+  readonly comment: string
+}
+
+/** Checks that the configuration allows anyway start unmarked. */
+export const rowsOf = (draft: readonly DraftRow[]): PlanRow[] =>
+  draft.map((row, draft_index) => {
+    const { checks = [], allowed = [] } = row
+    const marked = checks.map(check => ({ check, isApproved: !allowed.includes(check.hash) }))
+    return { draft_index, ...BLANK, ...fieldsIn(row), checks: marked }
+  })
+
+/** Unedited rows are sent as proposed. */
+export const sentRows = (rows: readonly PlanRow[], draft: readonly DraftRow[]): SentRow[] =>
+  rows.map(row => {
+    const { draft_index, checks, ...fields } = row
+    const approve = checks.flatMap(({ check, isApproved }) =>
+      isApproved && isRunnable(check) ? (check.hash ?? []) : [],
+    )
+    return {
+      ...(isEdited(row, draft) ? { ...fields, checks: checks.map(({ check }) => check) } : {}),
+      draft_index: draft_index ?? null,
+      ...(approve.length > 0 ? { approve } : {}),
+    }
+  })
+
+/** Ignores approval marks. */
+export function isEdited(row: PlanRow, draft: readonly DraftRow[]): boolean {
+  const proposed = draft[row.draft_index ?? -1]
+  return !proposed || differentFields(proposed, { ...row, checks: row.checks.map(({ check }) => check) }).length > 0
+}
+
+const isRunnable = ({ kind }: MaybeProposed): boolean => kind !== 'person'
+
+/** Allowed checks run whatever their mark, unless deleted. */
+export const isAllowed = (
+  { hash }: MaybeProposed,
+  row: Pick<PlanRow, 'draft_index'>,
+  draft: readonly DraftRow[],
+): boolean => hash !== undefined && (draft[row.draft_index ?? -1]?.allowed?.includes(hash) ?? false)
+
+/** Checks that a person writes always run once the plan is approved. */
+export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: readonly DraftRow[]): boolean =>
+  isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
+
+/** The field that tells the kind of a check. */
+const KIND_FIELDS = { command: 'run', file: 'path', unchanged: 'paths', person: 'ask' } as const
+const KINDS = Object.entries(KIND_FIELDS) as [CheckKind, string][]
+
+/** A check without its kind; a command as one line. */
+function checkFields(check: MaybeProposed): Readonly<Record<string, unknown>> {
+  const { kind: _kind, ...fields } = specOf(check)
+  return 'run' in fields ? { ...fields, run: quoteWords(fields.run) } : fields
+}
+
+/** Everything that a check says, as lines. */
+export const checkLines = (check: MaybeProposed): readonly string[] =>
+  Object.entries(checkFields(check)).map(([name, value]) => {
+    if (name === 'run') return String(value)
+    return `${name}: ${typeof value === 'string' && !/^\s|[\s"]$|^"/.test(value) ? value : JSON.stringify(value)}`
+  })
+
+/** The plan as YAML. `notes` are read-only lines about a row, `help` lines about the whole plan. */
+export function printPlan(
+  { rows, comment }: Plan,
+  draft: readonly DraftRow[],
+  { help = [], notes = () => [] }: { help?: readonly string[]; notes?: (row: PlanRow) => readonly string[] } = {},
+): string {
+  const printed = rows.map(row => {
+    const about = notes(row).map(line => `  # ${line.replaceAll(/\s+/g, ' ')}\n`)
+    return yamlOf([rowFields(row, draft)]).replace('\n', () => `\n${about.join('')}`)
+  })
+  return [
+    help.map(line => `# ${line}`.trimEnd().concat('\n')).join(''),
+    comment === '' ? '' : yamlOf({ comment }),
+    printed.length === 0 ? 'steps: []\n' : `steps:\n\n${printed.join('\n')}`,
+  ]
+    .filter(Boolean)
+    .join('\n')
+}
+
+/** Texts that a block cannot hold are quoted: those with control characters, or space at the end of a line. */
+function yamlOf(value: unknown): string {
+  const document = new Document(value)
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && /[^\P{C}\n]|[^\S\n]\n|^\s|\n$/u.test(node.value)) node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity })
+}
+
+function rowFields(row: PlanRow, draft: readonly DraftRow[]): Readonly<Record<string, unknown>> {
+  const { draft_index, checks } = row
+  const fields = FIELD_NAMES.flatMap(name => {
+    const value = row[name]
+    return name !== 'checks' && value !== BLANK[name] && value.length > 0 ? [[name, value]] : []
+  })
+  return {
+    ...(draft_index === undefined ? {} : { step: draft_index + 1 }),
+    ...Object.fromEntries(fields),
+    ...(checks.length > 0 && {
+      checks: checks.map(({ check, isApproved }) => ({
+        ...checkFields(check),
+        ...(isRunnable(check) && (isApproved || !isAllowed(check, row, draft)) ? { approved: isApproved } : {}),
+      })),
+    }),
+  }
 }
 
 export class PlanFileError extends Error {
@@ -20,218 +145,133 @@ export class PlanFileError extends Error {
   }
 }
 
-/** `notes` are read-only lines about a row, `help` lines about the whole plan. */
-export function printPlan(
-  { rows, comment }: Pick<PlanFile, 'rows' | 'comment'>,
-  draft: readonly DraftRow[],
-  { help = [], notes = () => [] }: { help?: readonly string[]; notes?: (row: PlanRow) => readonly string[] } = {},
-): string {
-  const parts = [
-    ...(comment === '' ? [] : [escaped(comment)]),
-    ...rows.map(row => printRow(row, draft, notes(row))),
-    ...(help.length === 0 ? [] : [commentLines(help)]),
-  ]
-  return `${parts.join('\n\n')}\n`
+export interface ParsedPlan extends Plan {
+  /** The line of a place in the file. */
+  readonly lineOf: (path: readonly PropertyKey[]) => number
 }
-
-export const commentLines = (lines: readonly string[]): string =>
-  lines.map(line => `# ${line.replaceAll(/[\r\n]+/g, ' ')}`.trimEnd()).join('\n')
 
 /** Throws a `PlanFileError`. No rows means that the person wants none of the plan. */
-export function parsePlan(text: string, draft: readonly DraftRow[]): PlanFile {
-  const lines = text
-    .replace(/^\ufeff/, '')
-    .replaceAll(/\r\n?/g, '\n')
-    .split('\n')
-  const parser = new PlanParser(draft)
-  for (const [index, line] of lines.entries()) parser.take(line, index + 1)
-  return parser.finish()
+export function parsePlan(text: string, draft: readonly DraftRow[]): ParsedPlan {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  const lineOf = (path: readonly PropertyKey[]): number => lineCounter.linePos(startOf(document, path)).line
+  const [error] = document.errors
+  if (error) throw new PlanFileError(lineCounter.linePos(error.pos[0]).line, error.message)
+  const reader = new PlanReader(draft, (path, message) => new PlanFileError(lineOf(path), message))
+  return { ...reader.plan(document.toJS()), lineOf }
 }
 
-function printRow(row: PlanRow, draft: readonly DraftRow[], notes: readonly string[]): string {
-  const { draft_index, title, checks } = row
-  const name = draft_index === undefined ? 'new' : draft_index + 1
-  const texts = [BODY, ...NAMED].flatMap(field => (row[field] === '' ? [] : [printText(field, valueText(row[field]))]))
-  const fields = [
-    ...LINES.flatMap(field => {
-      const text = valueText(row[field])
-      return text === valueText(FIELDS[field].blank) ? [] : `- ${nameOf(field)}: ${text}`
-    }),
-    ...checks.flatMap(({ check, isApproved }) => {
-      const mark = isApproved ? 'x' : isAllowed(check, row, draft) ? '*' : ' '
-      return checkLines(check).map((line, index) => (index === 0 ? `- [${mark}] ${line}` : `  ${line}`))
-    }),
-  ]
-  return [
-    [`## [${name}] ${title.replaceAll(/[\r\n]+/g, ' ')}`, ...(notes.length === 0 ? [] : [commentLines(notes)])].join(
-      '\n',
-    ),
-    ...texts,
-    ...(fields.length === 0 ? [] : [fields.join('\n')]),
-  ].join('\n\n')
+function startOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
+  for (let depth = path.length; depth > 0; depth -= 1) {
+    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true)
+    const last = path[depth - 1]
+    const pair = isMap<Node>(parent) ? parent.items.find(({ key }) => isNode(key) && String(key) === last) : undefined
+    const node = pair?.key ?? (isSeq<Node>(parent) ? parent.items[Number(last)] : undefined)
+    if (node?.range) return node.range[0]
+  }
+  return 0
 }
 
-/** The body of a step has no field name. */
-function printText(field: PlainField, text: string): string {
-  if (field === BODY) return escaped(text)
-  const [first = '', ...rest] = text.split('\n')
-  return [`${nameOf(field)}: ${first}`, ...rest.map(escapedLine)].join('\n')
-}
+const planShape = z
+  .strictObject({ comment: z.string().nullish(), steps: z.array(z.record(z.string(), z.unknown())).nullish() })
+  .nullish()
+const ROW_FIELDS: readonly string[] = ['step', ...FIELD_NAMES]
 
-const valueText = (value: string | readonly string[]): string => (typeof value === 'string' ? value : listText(value))
-
-const [BODY = 'details', ...NAMED] = plainFields('text')
-const LINES = plainFields('choice', 'line', 'list', 'globs')
-const nameOf = (field: PlainField): string => FIELD_WORDS[field].name ?? field
-const fieldNamed = (fields: readonly PlainField[], name = ''): PlainField | undefined =>
-  fields.find(field => nameOf(field).toLowerCase() === name.toLowerCase())
-
-/** Words with a meaning at the start of a line. Inside a text they get a backslash. */
-const TEXT_NAMES = NAMED.map(nameOf).join('|')
-const LINE_NAMES = LINES.map(nameOf).join('|')
-const MEANING = String.raw`(?:##?(?:\s|$)|(?:${TEXT_NAMES}):|- \[[ x*]\]|- (?:${LINE_NAMES}):)`
-const MEANS = new RegExp(String.raw`^\\*${MEANING}`, 'i')
-const ESCAPED = new RegExp(String.raw`^\\+${MEANING}`, 'i')
-const HEADING = /^##(?:\s+(.*))?$/s
-const COMMENT = /^#(?:\s|$)/
-const TEXT = new RegExp(`^(${TEXT_NAMES}):(.*)$`, 'is')
-const FIELD = new RegExp(`^- (${LINE_NAMES}):(.*)$`, 'is')
-const CHECK = /^- \[([ x*])\](.*)$/is
-
-const escapedLine = (line: string): string => (MEANS.test(line) ? `\\${line}` : line)
-const escaped = (text: string): string => text.split('\n').map(escapedLine).join('\n')
-
-interface OpenRow {
-  readonly line: number
-  readonly draft_index: number | undefined
-  readonly title: string
-  readonly texts: Map<PlainField, string[]>
-  /** The text field that unmarked lines belong to. */
-  text: string[]
-  readonly fields: Map<PlainField, string | readonly string[]>
-  readonly checks: { readonly line: number; readonly mark: string; readonly lines: string[] }[]
-}
-
-class PlanParser {
+class PlanReader {
   readonly #draft: readonly DraftRow[]
-  readonly #comment: string[] = []
-  readonly #rows: PlanRow[] = []
-  readonly #lines: number[] = []
-  readonly #lineOf = new Map<number, number>()
-  #row: OpenRow | undefined
-  /** The check that indented lines belong to. */
-  #check: OpenRow['checks'][number] | undefined
+  readonly #error: (path: readonly PropertyKey[], message: string) => PlanFileError
+  readonly #found = new Set<number>()
 
-  constructor(draft: readonly DraftRow[]) {
+  constructor(draft: readonly DraftRow[], error: (path: readonly PropertyKey[], message: string) => PlanFileError) {
     this.#draft = draft
+    this.#error = error
   }
 
-  take(line: string, number: number): void {
-    const [heading, title = ''] = HEADING.exec(line) ?? []
-    if (heading !== undefined) return this.#begin(title, number)
-    if (COMMENT.test(line)) return
-    if (!this.#row) return void this.#comment.push(unescaped(line))
-    if (this.#check && /^\s+\S/.test(line)) return void this.#check.lines.push(line.trim())
-    this.#check = undefined
-    this.#takeInRow(this.#row, line, number)
+  plan(raw: unknown): Plan {
+    const { comment, steps } = this.#parsed(planShape, raw, []) ?? {}
+    return {
+      comment: (comment ?? '').trim(),
+      rows: (steps ?? []).map((row, index) => this.#row(row, ['steps', index])),
+    }
   }
 
-  finish(): PlanFile {
-    this.#end()
-    return { comment: this.#comment.join('\n').trim(), rows: this.#rows, lines: this.#lines }
+  #row({ step, checks, ...fields }: Readonly<Record<string, unknown>>, path: readonly PropertyKey[]): PlanRow {
+    const unknown = Object.keys(fields).find(name => !ROW_FIELDS.includes(name))
+    if (unknown !== undefined) {
+      throw this.#error([...path, unknown], `a step has no ${unknown}. It may have: ${ROW_FIELDS.join(', ')}`)
+    }
+    const draft_index = this.#indexOf(step, [...path, 'step'])
+    const { title } = fields
+    if (title === undefined || title === null) throw this.#error(path, 'a step needs a title')
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+    const bare = Array.isArray(checks) ? checks.map(each => withKind(each)) : checks
+    const row = this.#parsed(
+      sentRow,
+      { ...given, ...(bare === undefined || bare === null ? {} : { checks: bare }) },
+      path,
+    )
+    const { checks: sent = [] } = row
+    return {
+      ...(draft_index === undefined ? {} : { draft_index }),
+      ...BLANK,
+      ...(fieldsIn(row) as Row),
+      checks: sent.map((each, index) => this.#check(each, draft_index, [...path, 'checks', index])),
+    }
   }
 
-  #begin(heading: string, line: number): void {
-    this.#end()
-    const [, name, named = ''] = /^\[(\d+|new)\](.*)$/is.exec(heading.trim()) ?? []
-    const title = (name === undefined ? heading : named).trim()
-    if (title === '') throw new PlanFileError(line, 'a step needs a title: ## Title')
-    const draft_index = name === undefined || /^new$/i.test(name) ? undefined : this.#indexOf(Number(name), line)
-    const text: string[] = []
-    this.#row = { line, draft_index, title, texts: new Map([[BODY, text]]), text, fields: new Map(), checks: [] }
-  }
-
-  #indexOf(number: number, line: number): number {
+  #indexOf(step: unknown, path: readonly PropertyKey[]): number | undefined {
+    if (step === undefined || step === null) return undefined
     const { length } = this.#draft
-    if (number < 1 || number > length) {
+    const number = Number(step)
+    if (!Number.isInteger(number) || number < 1 || number > length) {
       const range = length === 1 ? 'the only proposed step is 1' : `the proposed steps are 1 to ${length}`
-      throw new PlanFileError(line, `there is no step [${number}]: ${range}. A step of your own has no number`)
+      throw this.#error(path, `there is no step ${JSON.stringify(step)}: ${range}. A step of your own has no number`)
     }
-    const earlier = this.#lineOf.get(number)
-    if (earlier !== undefined) {
-      const message = `step [${number}] is on line ${earlier} already. Take the number out to add this one as your own`
-      throw new PlanFileError(line, message)
+    if (this.#found.has(number)) {
+      throw this.#error(path, `step ${number} is there twice. Take the number out to add this one as your own`)
     }
-    this.#lineOf.set(number, line)
+    this.#found.add(number)
     return number - 1
   }
 
-  #takeInRow(row: OpenRow, line: string, number: number): void {
-    const [, mark, check = ''] = CHECK.exec(line) ?? []
-    if (mark !== undefined) {
-      this.#check = { line: number, mark: mark.toLowerCase(), lines: [check.trim()] }
-      return void row.checks.push(this.#check)
-    }
-    const [, named, value = ''] = FIELD.exec(line) ?? []
-    const field = fieldNamed(LINES, named)
-    if (field) {
-      if (row.fields.has(field)) throw new PlanFileError(number, `the step has "${nameOf(field)}" twice`)
-      return void row.fields.set(field, valueIn(field, value.trim(), number))
-    }
-    const [, name, first = ''] = TEXT.exec(line) ?? []
-    const text = fieldNamed(NAMED, name)
-    if (!text) return void row.text.push(unescaped(line))
-    if (row.texts.has(text)) throw new PlanFileError(number, `the step has "${nameOf(text)}:" twice`)
-    row.text = [first]
-    row.texts.set(text, row.text)
-  }
-
-  #end(): void {
-    const row = this.#row
-    if (!row) return
-    const { draft_index, title, texts, fields, checks } = row
-    this.#rows.push({
-      ...(draft_index === undefined ? {} : { draft_index }),
-      ...BLANK,
-      title,
-      ...Object.fromEntries([...texts].map(([field, lines]) => [field, lines.join('\n').trim()])),
-      ...Object.fromEntries(fields),
-      checks: checks.map(each => this.#checkOf(each, draft_index)),
-    })
-    this.#lines.push(row.line)
-    this.#row = undefined
-    this.#check = undefined
-  }
-
-  /** Matches a proposed check by its text, first in the same row; otherwise creates one. */
-  #checkOf({ line, mark, lines }: OpenRow['checks'][number], draft_index = -1): PlanCheck {
+  /** Matches a proposed check by its content, first in the same row; otherwise creates one. */
+  #check(
+    { approved, ...sent }: NonNullable<SentRow['checks']>[number],
+    draft_index = -1,
+    path: readonly PropertyKey[],
+  ): PlanCheck {
+    const run = 'run' in sent && typeof sent.run === 'string' ? splitWords(sent.run) : undefined
+    if (run instanceof Problem) throw this.#error(path, say(invalidField('run', run.fact)))
+    const check = cleanCheck({ ...sent, ...(run && { run }) }, 'the check')
+    if (check instanceof Refusal) throw this.#error(path, say(check))
+    const text = JSON.stringify(check)
     const proposed = [...(this.#draft[draft_index]?.checks ?? []), ...this.#draft.flatMap(row => row.checks ?? [])]
-    const same = proposed.find(check => checkLines(check).join('\n') === lines.join('\n'))
-    const isApproved = mark === 'x'
-    if (mark === '*' && !(same && isAllowed(same, { draft_index }, this.#draft))) {
-      throw new PlanFileError(line, '[*] is for checks that your configuration allows. Mark this one [x] to let it run')
-    }
-    if (same) return { check: same, isApproved }
-    try {
-      if (lines[0] === '') throw new CheckLineError(0, 'a check needs a command after its mark: - [x] npm test')
-      const check = checkIn(lines)
-      // Checks that a person writes need no approval, so an unmarked one would still run: refuse it.
-      if (!isApproved)
-        throw new CheckLineError(0, 'a check that you write is yours and runs. Mark it [x], or delete it')
-      return { check, isApproved: true }
-    } catch (error) {
-      throw error instanceof CheckLineError ? new PlanFileError(line + error.line, error.message) : error
-    }
+    const same = proposed.find(each => JSON.stringify(specOf(each)) === text)
+    if (same) return { check: same, isApproved: approved === true || !isRunnable(same) }
+    // Checks that a person writes need no approval, so this one would still run: refuse it.
+    if (approved === false) throw this.#error(path, 'a check that you write runs. Delete it, or take "approved" out')
+    return { check, isApproved: true }
+  }
+
+  #parsed<S extends z.ZodType>(schema: S, raw: unknown, path: readonly PropertyKey[]): z.output<S> {
+    const { success, data, error } = schema.safeParse(raw)
+    if (success) return data
+    const [issue] = error.issues
+    throw this.#error(
+      [...path, ...(issue?.path ?? [])],
+      [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '),
+    )
   }
 }
 
-const unescaped = (line: string): string => (ESCAPED.test(line) ? line.slice(1) : line)
-
-function valueIn(field: PlainField, value: string, line: number): string | readonly string[] {
-  const { values } = FIELD_WORDS[field]
-  if (values && !values.includes(value)) {
-    throw new PlanFileError(line, `${nameOf(field)} must be one of: ${values.join(', ')}`)
-  }
-  const { kind } = FIELDS[field]
-  return kind === 'list' || kind === 'globs' ? listIn(value) : value
+function withKind(check: unknown): unknown {
+  if (typeof check !== 'object' || check === null) return check
+  const [kind] = KINDS.find(([, field]) => field in check) ?? ['command']
+  return { kind, ...check }
 }
+
+/** The fields of a step, for the help in the file. */
+export const FIELD_HELP: readonly string[] = FIELD_NAMES.filter(name => name !== 'checks').map(name => {
+  const { about, values } = FIELD_WORDS[name]
+  return `${`${name}:`.padEnd(10)} ${values ? values.join(', ') : about}`
+})

@@ -1,27 +1,41 @@
-import { planOf } from '../domain/plan.ts'
-import type { ReadStream } from 'node:tty'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { Conversation } from '../domain/conversation.ts'
 import type { EventData } from '../domain/event.ts'
+import { planOf } from '../domain/plan.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { ReviewRequest } from '../domain/review.ts'
-import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
+import { CANCELLING } from '../domain/review-action.ts'
+import { confirmedRows, type ReviewRequest } from '../domain/review.ts'
+import { say } from '../domain/say.ts'
+import { preparedRows } from '../door/checks.ts'
 import type { Decision, Door, ReviewRecord } from '../door/door.ts'
+import { createPrivateFile, readRegularFile } from '../store/private-file.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
-import { type PlanRow, rowsOf, sentRows } from './plan-rows.ts'
-import { EditedFile, editedPlan, type EditedPlan, type EditOptions, planFileText, sayInPlan } from './review-edit.ts'
-import { isRun, keysText, planText, type Screen } from './review-screen.ts'
-import { steps } from './status-text.ts'
-import { ask, type Terminal } from './terminal.ts'
+import type { Environment } from './environment.ts'
+import {
+  FIELD_HELP,
+  isRun,
+  parsePlan,
+  type ParsedPlan,
+  type Plan,
+  PlanFileError,
+  type PlanRow,
+  printPlan,
+  rowsOf,
+  sentRows,
+} from './plan-file.ts'
+import { choicesFor, planText, type Screen } from './review-screen.ts'
+import { steps } from './status-line.ts'
 import { columnsOfTerminal, type Paint } from './terminal-text.ts'
+import { ask, choose, edit, type Terminal } from './terminal.ts'
 
 export type Left = 'over' | 'skipped' | 'quit' | 'interrupted'
 
 export interface ReviewerOptions {
   readonly door: Door
-  readonly terminal: Terminal & { readonly input: ReadStream }
+  readonly terminal: Terminal
   readonly environment: Environment
   readonly paint: Paint
   readonly print: (line: string) => void
@@ -36,8 +50,8 @@ export class Reviewer {
   readonly #review: ReviewRequest
   readonly #state: Conversation
   readonly #title: string
-  readonly #proposed: EditedPlan
-  #plan: EditedPlan
+  readonly #proposed: Plan
+  #plan: Plan
 
   constructor(options: ReviewerOptions, review: ReviewRequest, state: Conversation, title: string) {
     this.#options = options
@@ -68,33 +82,26 @@ export class Reviewer {
     }
   }
 
-  /** One screen and one key. Undefined: show it again. */
+  /** One screen and one answer. Undefined: show it again. */
   async #step(signal: AbortSignal): Promise<Left | undefined> {
     const { print, paint, terminal } = this.#options
     signal.throwIfAborted()
     const screen = await this.#screen()
-    const columns = columnsOfTerminal(terminal.output)
-    for (const line of ['', ...planText(screen, columns, paint), '']) print(line)
-    await dropKeys(terminal.input)
-    for (const line of keysText(screen, this.#isEdited, paint)) print(line)
-    const key = await pressedKey(
-      `aesq${Object.values(CANCELLING)
-        .map(each => each.key)
-        .join('')}`,
-      terminal,
-      signal,
-    )
-    const cancelling = CANCELLING_ACTIONS.find(action => CANCELLING[action].key === key)
-    if (cancelling) return this.#cancel(cancelling)
-    switch (key) {
-      case 'a':
+    for (const line of ['', ...planText(screen, columnsOfTerminal(terminal.output), paint), '']) print(line)
+    const answer = await choose('What do you say?', choicesFor(screen, this.#isEdited), terminal, signal)
+    switch (answer) {
+      case 'confirm':
         return this.#decide({ action: 'confirm', tasks: this.#rows, ...this.#comment })
-      case 'e':
-        return this.#edit()
-      case 's':
+      case 'edit':
+        return this.#edit(signal)
+      case 'skip':
         return 'skipped'
+      case 'quit':
+        return 'quit'
+      case undefined:
+        return 'interrupted'
       default:
-        return key === INTERRUPT ? 'interrupted' : 'quit'
+        return this.#cancel(answer)
     }
   }
 
@@ -127,23 +134,77 @@ export class Reviewer {
     return this.#plan.comment === '' ? {} : { comment: this.#plan.comment }
   }
 
-  async #edit(): Promise<undefined> {
-    const file = new EditedFile()
+  /** Opens the plan in the editor, again while it has a mistake. Edits that are not used stay in the file. */
+  async #edit(signal: AbortSignal): Promise<Left | undefined> {
+    const { environment, terminal } = this.#options
+    const file = newFile(this.#text, this.#options.environment)
+    let isOver = false
     try {
-      const plan = await editedPlan(this.#plan, file, this.#editing)
-      file.remove()
-      if (plan) this.#plan = plan
-      else this.#tell('The file was empty: nothing was changed, and the plan goes on waiting.')
+      for (;;) {
+        await edit(file, environment)
+        const plan = this.#parsed(textIn(file))
+        if (!(plan instanceof PlanFileError)) {
+          isOver = true
+          if (plan.rows.length > 0) this.#plan = plan
+          else this.#tell('The file was empty: nothing was changed, and the plan goes on waiting.')
+          return undefined
+        }
+        this.#tell(`Line ${plan.line}: ${plan.message.replace(/\.$/, '')}.`)
+        const next = await choose('The plan has a mistake.', AFTER_MISTAKE, terminal, signal)
+        if (next !== 'again') return next && undefined
+      }
     } catch (error) {
       if (!(error instanceof CliError)) throw error
-      this.#tell(error.message, `What you wrote is in ${file.path}`)
+      this.#tell(error.message)
+      return undefined
+    } finally {
+      if (isOver) rmSync(dirname(file), { recursive: true, force: true })
+      else this.#tell(`What you wrote is in ${file}`)
     }
   }
 
-  get #editing(): EditOptions {
-    const { door, environment } = this.#options
-    const [review, state] = [this.#review, this.#state]
-    return { review, state, door, environment, parentOf: row => this.#parentOf(row) }
+  get #text(): string {
+    const { draft_tasks, commands = [] } = this.#review
+    const help = [...HELP, ...(commands.length === 0 ? [] : ['', `Commands of this project: ${commands.join(', ')}`])]
+    return printPlan(this.#plan, draft_tasks, { help, notes: row => this.#notesOf(row) })
+  }
+
+  #notesOf(row: PlanRow): readonly string[] {
+    const parent = this.#parentOf(row)
+    const { agent_type } = this.#review.draft_tasks[row.draft_index ?? -1] ?? {}
+    return [
+      ...(parent === undefined ? [] : [`under: ${parent}`]),
+      ...(agent_type === undefined ? [] : [`meant for: ${agent_type}`]),
+    ]
+  }
+
+  #parsed(text: string): Plan | PlanFileError {
+    try {
+      const plan = parsePlan(text, this.#review.draft_tasks)
+      if (plan.rows.length > 0) this.#validate(plan)
+      return { rows: plan.rows, comment: plan.comment }
+    } catch (error) {
+      if (error instanceof PlanFileError) return error
+      throw error
+    }
+  }
+
+  /** Validates as the decision would, so that the person sees refusals while editing. */
+  #validate({ rows, lineOf }: ParsedPlan): void {
+    const { draft_tasks, conversation_turn_id } = this.#review
+    const { workspace } = this.#state.turns.get(conversation_turn_id) ?? {}
+    const writing = rows.findIndex(({ checks }) => checks.some(({ check }) => check.hash === undefined))
+    if (writing >= 0 && !workspace) {
+      const message = 'this plan has no folder in which a check of yours could run'
+      throw new PlanFileError(lineOf(['steps', writing, 'checks']), message)
+    }
+    const refusal = refusalOf(() =>
+      confirmedRows(draft_tasks, preparedRows(sentRows(rows, draft_tasks), draft_tasks, workspace, this.#options.door)),
+    )
+    if (!refusal) return
+    const { row = 0, field = '' } = refusal.data as { readonly row?: number; readonly field?: string }
+    const [name = ''] = field.split(/[.[]/)
+    throw new PlanFileError(lineOf(['steps', row, name]), sayInPlan(refusal))
   }
 
   get #isEdited(): boolean {
@@ -153,22 +214,12 @@ export class Reviewer {
   /** Edits are sent only when the person requests changes. */
   async #cancel(action: keyof typeof CANCELLING): Promise<Left | undefined> {
     const { asks, needsComment } = CANCELLING[action]
-    const said = await this.#ask(asks)
+    const said = await ask(asks, this.#options.terminal)
     if (said === undefined) return 'interrupted'
     if (said === '' && needsComment) return undefined
     const comment = said === '' ? {} : { comment: said }
     const tasks = this.#isEdited && action === 'revise' ? { tasks: this.#rows } : {}
     return this.#decide({ action, ...comment, ...tasks })
-  }
-
-  /** Undefined after Ctrl-C. */
-  async #ask(question: string): Promise<string | undefined> {
-    try {
-      return await ask(question, this.#options.terminal)
-    } catch (error) {
-      if (error instanceof Error && error.name === 'AbortError') return undefined
-      throw error
-    }
   }
 
   async #decide(decision: Decision): Promise<Left | undefined> {
@@ -216,16 +267,62 @@ export class Reviewer {
     }
   }
 
-  /** Keeps unused edits in a file. */
   #keepEdits(): void {
-    if (!this.#isEdited) return
-    const file = new EditedFile()
-    file.write(planFileText(this.#plan, this.#editing))
-    this.#tell(`Your edits are kept in ${file.path}`)
+    if (this.#isEdited) this.#tell(`Your edits are kept in ${newFile(this.#text, this.#options.environment)}`)
   }
 
   #tell(...lines: readonly string[]): void {
     for (const line of ['', ...lines]) this.#options.print(line)
+  }
+}
+
+const AFTER_MISTAKE = [
+  { value: 'again', label: 'Edit again' },
+  { value: 'drop', label: 'Keep the plan as it was' },
+] as const
+
+const HELP = [
+  'The steps of the plan, in order. Reword, move, delete or add some, save',
+  'and close: you see them again, and nothing is decided before you approve.',
+  'An empty file changes nothing. A comment goes to the agent: "comment: ..."',
+  '',
+  'step:      its number, wherever it goes; a step of your own has none',
+  ...FIELD_HELP,
+  'checks:    a list of "run: COMMAND" (with cwd, exit, contains, timeout_ms),',
+  '           "path: FILE" (with contains or absent), "paths: [GLOB]" that stay',
+  '           unchanged, or "ask: QUESTION". A proposed one runs if it is',
+  '           "approved: true" or allowed by your configuration; yours runs.',
+]
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Creates a file in a private folder. It stays until it is removed. */
+function newFile(text: string, { TMPDIR }: Environment): string {
+  const file = join(mkdtempSync(join(TMPDIR || tmpdir(), 'runsheet-review-')), 'plan.yaml')
+  createPrivateFile(file, text)
+  return file
+}
+
+function textIn(file: string): string {
+  try {
+    return readRegularFile(file, { maxBytes: MAX_BYTES, follow: true }).toString('utf8')
+  } catch (error) {
+    // Deleting the file counts as emptying it.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return ''
+    throw error
+  }
+}
+
+/** Numbers steps as the person sees them. */
+const sayInPlan = (refusal: Refusal): string => say(refusal, { at: (row, field) => `step ${row + 1}: ${field}` })
+
+function refusalOf(work: () => unknown): Refusal | undefined {
+  try {
+    const result = work()
+    return result instanceof Refusal ? result : undefined
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
   }
 }
 

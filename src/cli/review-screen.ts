@@ -1,20 +1,26 @@
-import type { Check, CheckSpec } from '../domain/check.ts'
+import type { Check } from '../domain/check.ts'
 import type { Instant } from '../domain/instant.ts'
+import { CANCELLING, CANCELLING_ACTIONS } from '../domain/review-action.ts'
 import type { DraftRow, ReviewRequest } from '../domain/review.ts'
-import { CANCELLING } from '../domain/review-action.ts'
 import { fieldTexts, globText } from '../domain/row.ts'
 import type { WaitingDispute } from '../domain/wire.ts'
-import { checkLines } from './check-lines.ts'
-import { isAllowed, isEdited, isRunnable, type PlanCheck, type PlanRow } from './plan-rows.ts'
-import { steps } from './status-text.ts'
-import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
 import { visible } from '../domain/visible.ts'
+import {
+  checkLines,
+  isAllowed,
+  isEdited,
+  isRun,
+  type MaybeProposed,
+  type Plan,
+  type PlanCheck,
+  type PlanRow,
+} from './plan-file.ts'
+import { steps } from './status-line.ts'
+import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
+import type { Choice } from './terminal.ts'
 
-export interface Screen {
+export interface Screen extends Plan {
   readonly review: ReviewRequest
-  readonly rows: readonly PlanRow[]
-  /** Sent to the agent with the decision. */
-  readonly comment: string
   readonly title: string
   /** Null while no server runs. */
   readonly url: string | null
@@ -66,24 +72,21 @@ export function disputeEntry(
   return [fitted(`disputed: ${visible(title)}`, columns), paint.dim(fitted(facts, columns))]
 }
 
-export function keysText({ rows, review }: Screen, isChanged: boolean, paint: Paint): string[] {
-  const checks = rows.flatMap(row => row.checks.map(check => isRun(check, row, review.draft_tasks))).filter(Boolean)
-  const runs =
-    checks.length === 0
-      ? ''
-      : `, and let the ${checks.length === 1 ? 'check' : `${checks.length} checks`} marked [x] run`
-  const key = (name: string, what: string): string => `  ${paint.bold(name)}  ${what}`
+type Answer = 'skip' | 'confirm' | 'edit' | 'quit' | keyof typeof CANCELLING
+
+/** The answers to a plan. The first one decides nothing, so that a stray Enter does not either. */
+export function choicesFor({ rows, review }: Screen, isChanged: boolean): readonly Choice<Answer>[] {
+  const running = rows.flatMap(row => row.checks.filter(check => isRun(check, row, review.draft_tasks))).length
+  const checks = running === 1 ? 'the check' : `the ${running} checks`
+  const runs = running === 0 ? '' : `, and let ${checks} marked [x] run`
   return [
-    key('a', `approve ${isChanged ? 'as edited' : 'as proposed'}${runs}`),
-    key('e', 'edit in your editor'),
-    ...Object.values(CANCELLING).map(action => key(action.key, action.does)),
-    `${key('s', 'skip')}${key('q', 'quit')}    ${paint.dim('(it goes on waiting)')}`,
+    { value: 'skip', label: 'Decide later: it goes on waiting' },
+    { value: 'confirm', label: `Approve ${isChanged ? 'as edited' : 'as proposed'}${runs}` },
+    { value: 'edit', label: 'Edit in your editor' },
+    ...CANCELLING_ACTIONS.map(value => ({ value, label: CANCELLING[value].does })),
+    { value: 'quit', label: 'Quit: it goes on waiting' },
   ]
 }
-
-/** Checks that a person writes always run once the plan is approved. */
-export const isRun = ({ check, isApproved }: PlanCheck, row: PlanRow, draft: readonly DraftRow[]): boolean =>
-  isRunnable(check) && (isApproved || check.hash === undefined || isAllowed(check, row, draft))
 
 function rowText(row: PlanRow, number: number, screen: Screen, columns: number, paint: Paint): string[] {
   const { title, checks } = row
@@ -131,7 +134,7 @@ function checkText(each: PlanCheck, row: PlanRow, draft: readonly DraftRow[], co
 const MARK = ' '.repeat(8)
 
 /** Every character must be visible, because this is what gets approved. */
-const checkWords = (check: CheckSpec): string => checkLines(check).map(visible).join('\n')
+const checkWords = (check: MaybeProposed): string => checkLines(check).map(visible).join('\n')
 
 const indented = (text: string, columns: number): string[] =>
   wrapped(text, columns - 4).map(line => (line === '' ? '' : `    ${line}`))

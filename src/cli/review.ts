@@ -1,32 +1,29 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { ReadStream } from 'node:tty'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Instant } from '../domain/instant.ts'
 import { originOf } from '../domain/origin.ts'
 import { redactor } from '../domain/redact.ts'
-import { secretsInUrl } from '../domain/secrets.ts'
 import type { ReviewRequest } from '../domain/review.ts'
+import { secretsInUrl } from '../domain/secrets.ts'
 import type { WaitingDispute } from '../domain/wire.ts'
 import { type Door, exceptStorage, openDoor, waitingCalls } from '../door/door.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { agentShell } from './agent-shell.ts'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { answerDispute } from './dispute-one.ts'
 import { existingFolder } from './data-folder.ts'
+import { answerDispute } from './dispute-one.ts'
+import type { Environment } from './environment.ts'
 import { reviewCommand } from './invocation.ts'
-import { dropKeys, INTERRUPT, pressedKey } from './keys.ts'
 import { checkStore, openWritableStore, storeLocation } from './open-store.ts'
 import { type Left, Reviewer, type ReviewerOptions } from './review-one.ts'
 import { disputeEntry, entryText } from './review-screen.ts'
 import { ServerLock } from './server-lock.ts'
 import { readSettings, type SettingsOptions } from './settings.ts'
-import { linkTo } from './status.ts'
 import { placeOf, type StatusPlace } from './status-source.ts'
-import { isInteractive, type Terminal } from './terminal.ts'
+import { linkTo } from './status.ts'
 import { columnsOfTerminal, type Paint, paintFor } from './terminal-text.ts'
+import { agentShell, choose, isInteractive, type Terminal } from './terminal.ts'
 import { workspacesFor } from './workspaces.ts'
 
 export interface ReviewOptions extends SettingsOptions {
@@ -36,7 +33,7 @@ export interface ReviewOptions extends SettingsOptions {
   readonly wait?: true
 }
 
-const DIGITS = '123456789'
+const MAX_LISTED = 9
 /** Poll interval, because hints can be lost. */
 const LOOK_MS = 2_000
 const INTERRUPTED = 130
@@ -44,35 +41,34 @@ const INTERRUPTED = 130
 /** Resolves with the exit code. */
 export async function reviewPlans(options: ReviewOptions, terminal: Terminal): Promise<number> {
   const { environment } = options
-  const input = personAt(terminal, environment)
+  checkPerson(terminal, environment)
   const place = placeOf(options, environment)
   checkStore(place.store)
   if (place.store === 'memory') {
     throw new CliError('review cannot use --store memory: the plans are in the memory of the server. Use its page.')
   }
   if (!options.wait && !hasPlans(place)) {
-    console.log(nothing(place))
+    terminal.output.write(`${nothing(place)}\n`)
     return 0
   }
   existingFolder({ data: place.data, environment })
   const door = await openedDoor(options, place)
   try {
-    return await new Desk(options, place, door, { ...terminal, input }).run()
+    return await new Desk(options, place, door, terminal).run()
   } finally {
     await door.close()
   }
 }
 
 /** Throws without an interactive terminal, or in an agent's shell. */
-function personAt(terminal: Terminal, environment: Environment): ReadStream {
-  const { input } = terminal
+function checkPerson(terminal: Terminal, environment: Environment): void {
   const agent = agentShell(environment)
   if (agent !== undefined) {
     throw new CliError(
       `a plan is decided by a person, and this shell is ${agent}'s. Use a terminal of your own, or the page.`,
     )
   }
-  if (isInteractive(terminal) && input instanceof ReadStream) return input
+  if (isInteractive(terminal)) return
   throw new CliError('a plan is decided by a person: run this in a terminal (stdin and stdout), or use the page.')
 }
 
@@ -104,15 +100,10 @@ class Desk {
   readonly #options: ReviewOptions
   readonly #place: StatusPlace
   readonly #door: Door
-  readonly #terminal: Terminal & { readonly input: ReadStream }
+  readonly #terminal: Terminal
   readonly #skipped = new Set<string>()
 
-  constructor(
-    options: ReviewOptions,
-    place: StatusPlace,
-    door: Door,
-    terminal: Terminal & { readonly input: ReadStream },
-  ) {
+  constructor(options: ReviewOptions, place: StatusPlace, door: Door, terminal: Terminal) {
     this.#options = options
     this.#place = place
     this.#door = door
@@ -123,13 +114,14 @@ class Desk {
     let waiting = await this.#waiting()
     if (waiting.length === 0 && this.#options.wait) waiting = await this.#awaited()
     if (waiting.length === 0) {
-      console.log(nothing(this.#place))
+      this.#print(nothing(this.#place))
       this.#hintAtOtherStore()
       return 0
     }
     while (waiting.length > 0) {
       const next = waiting.length === 1 ? waiting[0] : await this.#picked(waiting)
-      if (next === undefined || next === INTERRUPT) return next === INTERRUPT ? INTERRUPTED : 0
+      if (next === undefined) return INTERRUPTED
+      if (next === 'quit') return 0
       const left = await this.#show(next)
       if (left === 'quit') return 0
       if (left === 'interrupted') return INTERRUPTED
@@ -140,15 +132,15 @@ class Desk {
   }
 
   async #waiting(): Promise<readonly Waiting[]> {
-    const limit = DIGITS.length + this.#skipped.size
+    const limit = MAX_LISTED + this.#skipped.size
     const { items } = await this.#door.reviews.waiting(LOCAL_TENANT, this.#options.session, { limit })
     const { disputes } = await waitingCalls(this.#door, LOCAL_TENANT, this.#options.session)
     const waiting: readonly Waiting[] = [...items, ...disputes]
-    return waiting.filter(each => !this.#skipped.has(idOf(each))).slice(0, DIGITS.length)
+    return waiting.filter(each => !this.#skipped.has(idOf(each))).slice(0, MAX_LISTED)
   }
 
   async #awaited(): Promise<readonly Waiting[]> {
-    console.log('Waiting for a plan to review (Ctrl-C to stop).')
+    this.#print('Waiting for a plan to review (Ctrl-C to stop).')
     const done = new AbortController()
     const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
     try {
@@ -163,20 +155,20 @@ class Desk {
     }
   }
 
-  async #picked(waiting: readonly Waiting[]): Promise<Waiting | typeof INTERRUPT | undefined> {
-    const columns = columnsOfTerminal(process.stdout)
+  async #picked(waiting: readonly Waiting[]): Promise<Waiting | 'quit' | undefined> {
+    const columns = columnsOfTerminal(this.#terminal.output)
     const now = await this.#door.now()
-    console.log(`\n${waiting.length} ${waiting.every(isPlan) ? 'plans' : 'decisions'} wait for you:\n`)
-    for (const [index, each] of waiting.entries()) {
-      const [first, second] = isPlan(each)
+    const choices = [{ value: 'quit', label: 'Quit: they go on waiting' }]
+    for (const each of waiting) {
+      const lines = isPlan(each)
         ? entryText(each, await this.#entryOf(each, now), columns - 4, this.#paint)
         : disputeEntry(each, now, columns - 4, this.#paint)
-      console.log(` ${index + 1}  ${first}\n    ${second}`)
+      choices.push({ value: idOf(each), label: lines.join('\n') })
     }
-    await dropKeys(this.#terminal.input)
-    console.log(`\nWhich one? 1 to ${waiting.length}, or q to quit`)
-    const key = await pressedKey(`${DIGITS.slice(0, waiting.length)}q`, this.#terminal, NEVER)
-    return key === INTERRUPT ? INTERRUPT : waiting[Number(key) - 1]
+    this.#print('')
+    const what = waiting.every(isPlan) ? 'plans' : 'decisions'
+    const id = await choose(`${waiting.length} ${what} wait for you. Which one?`, choices, this.#terminal)
+    return id === 'quit' ? id : waiting.find(each => idOf(each) === id)
   }
 
   async #entryOf(review: ReviewRequest, now: Instant): Promise<Parameters<typeof entryText>[1]> {
@@ -197,7 +189,7 @@ class Desk {
       terminal: this.#terminal,
       environment,
       paint: this.#paint,
-      print: line => console.log(line),
+      print: line => this.#print(line),
       urlOf: conversation => {
         const serving = this.#server()
         return serving ? linkTo(serving.url, conversation) : null
@@ -206,8 +198,12 @@ class Desk {
     }
   }
 
+  #print(line: string): void {
+    this.#terminal.output.write(`${line}\n`)
+  }
+
   get #paint(): Paint {
-    return paintFor(process.stdout, this.#options.environment)
+    return paintFor(this.#terminal.output, this.#options.environment)
   }
 
   async #stateOf({ session_id }: Waiting): Promise<Conversation> {
@@ -229,8 +225,6 @@ class Desk {
   #hintAtOtherStore(): void {
     const { store } = this.#server() ?? {}
     if (store === undefined || store === storeLocation(this.#place.store)) return
-    console.log(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
+    this.#print(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
   }
 }
-
-const NEVER = new AbortController().signal

@@ -1,14 +1,14 @@
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { openDoor } from '../door/door.ts'
 import { logCalls } from '../toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
-import type { AppOptions } from './compose.ts'
+import type { App, AppOptions } from './compose.ts'
 import { type ConfigOptions, configure } from './configure.ts'
 import { DataFolder } from './data-folder.ts'
 import { urlCommand } from './invocation.ts'
 import { checkStore, openWritableStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
-import { printReady } from './print-ready.ts'
 import { ServerLock, type Serving } from './server-lock.ts'
-import { idleFor, replaced, signalled } from './stop-reasons.ts'
 
 export interface ServeOptions extends StoreOptions, ConfigOptions, AppOptions {
   readonly host: string
@@ -93,4 +93,48 @@ function cannotListen({ code, message }: NodeJS.ErrnoException, { host, port }: 
     ENOTFOUND: noAddress,
   }
   return new CliError(why[code ?? ''] ?? `cannot listen on ${host}:${port}: ${message}`)
+}
+
+interface ReadyOptions extends ServeOptions {
+  readonly sandbox: string | undefined
+}
+
+/** Scripts wait for the first line. */
+function printReady(options: ReadyOptions, link: string): void {
+  const { data, store, token, agentToken, invocation } = options
+  const agents = agentToken ? 'in RUNSHEET_AGENT_TOKEN' : join(data, 'agent-token')
+  const sameToken = token ? ', with the same RUNSHEET_TOKEN' : ''
+  console.log(`Runsheet is ready at ${link}`)
+  console.log(`Plans: ${data} (${storeLabel(store)}). Token for agents: ${agents}`)
+  console.log(checksLine(options))
+  console.log(`Stop: Ctrl-C. New sign-in link${sameToken}: ${urlCommand(invocation, data)}`)
+}
+
+function checksLine({ workspace, sandbox }: ReadyOptions): string {
+  if (workspace !== undefined) return `Checks run in ${workspace}`
+  const how = 'For your own project: --workspace DIR'
+  return sandbox === undefined ? `Checks: none. ${how}` : `Checks of the demo run in ${sandbox}. ${how}`
+}
+
+/** Resolves on SIGINT or SIGTERM. Ignores repeats: on Ctrl-C npm sends a second SIGINT. */
+function signalled(): Promise<string> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.on(signal, () => resolve('Stopping: finishing requests in progress.'))
+    }
+  })
+}
+
+async function replaced(lock: ServerLock): Promise<string> {
+  await lock.lost()
+  return 'Stopping: server.lock was deleted, and another server has taken the data folder.'
+}
+
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+async function idleFor(ms: number, app: App): Promise<string> {
+  for (let left = ms; left > 0; left = ms - app.idleMs()) {
+    await delay(Math.min(left + 5, MAX_TIMER_MS), undefined, { ref: false })
+  }
+  return 'Stopping: no requests, streams or running turns for a while.'
 }

@@ -2,10 +2,9 @@ import { existsSync, lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createPrivateFile, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
-import { CliError } from './cli-error.ts'
-import { causeOf } from './cause.ts'
 import { isWritable } from '../store/folder.ts'
+import { createPrivateFile, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { causeOf, CliError } from './cli-error.ts'
 
 /** Published by a running server in its data folder, so that other processes find it. */
 export interface ServerNote {

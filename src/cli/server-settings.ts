@@ -6,10 +6,10 @@ import { Rate } from '../http/limits.ts'
 import type { ServerSettings } from '../http/route.ts'
 import type { LiveModels } from '../runner/live-models.ts'
 import { modelProblem } from '../runner/models.ts'
-import type { Environment } from './clean-environment.ts'
-import type { LiveSettings } from './live-settings.ts'
+import type { Environment } from './environment.ts'
+import type { LiveSettings } from './page-settings.ts'
 
-export interface ServerSettingsOptions {
+interface ServerSettingsOptions {
   readonly settings: LiveSettings
   readonly models: LiveModels
   readonly environment: Environment

@@ -1,8 +1,19 @@
 import { rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
-import { readSettings } from './settings.ts'
+import { configFolder, readSettings } from './settings.ts'
+
+it.each([
+  [{ XDG_CONFIG_HOME: '/etc/ann' }, 'linux', '/etc/ann/runsheet'],
+  [{}, 'linux', join(homedir(), '.config', 'runsheet')],
+  [{ XDG_CONFIG_HOME: '' }, 'darwin', join(homedir(), '.config', 'runsheet')],
+  [{ XDG_CONFIG_HOME: '.config' }, 'linux', join(homedir(), '.config', 'runsheet')],
+  [{ APPDATA: '/users/ann' }, 'win32', '/users/ann/runsheet'],
+] as const)("[TG1] with %j on %s the user's own folder is %s", (environment, platform, folder) => {
+  expect(configFolder(environment, platform)).toBe(folder)
+})
 
 it("checks.held_out counts in a file that the user named, and in a project's own only once it is trusted", () => {
   const folder = scratchFolder()

@@ -16,11 +16,13 @@ import {
   statSync,
   writeSync,
 } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { FileRecord } from '../setup/change.ts'
 import { flushFolder } from '../store/folder.ts'
-import { readRegularFile } from '../store/private-file.ts'
-import { causeOf } from './cause.ts'
-import { CliError } from './cli-error.ts'
+import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { inodeOf } from './server-lock.ts'
 
 // Settings files of hosts: replaced atomically, through links, with their mode preserved.
 
@@ -74,7 +76,7 @@ export function removeSettingsFile(path: string, folders: readonly string[]): vo
   removeEmpty(folders)
 }
 
-export function removeEmpty(folders: readonly string[]): void {
+function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
@@ -91,7 +93,7 @@ export function foldersBetween(root: string, path: string): readonly string[] {
 }
 
 /** Outermost first. */
-export const missingFolders = (folder: string): readonly string[] =>
+const missingFolders = (folder: string): readonly string[] =>
   existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder]
 
 function replace(file: string, text: string, mode: number): void {
@@ -132,3 +134,184 @@ function keepOwner(path: string, { mode, uid, gid }: { mode: number; uid: number
 }
 
 const nearest = (folder: string): string => (existsSync(folder) ? folder : nearest(dirname(folder)))
+
+const WAIT_MS = 10_000
+const MAX_TRIES = 20
+
+/**
+ * Runs `work` under an exclusive file lock; `work` may remove the lock file. It is an SQLite lock, so the operating
+ * system releases it with the process. `prepare` creates the file's folder.
+ */
+function alone<T>(file: string, prepare: () => void, work: () => T): T {
+  for (let tries = 1; tries <= MAX_TRIES; tries += 1) {
+    prepare()
+    const db = lockOf(file)
+    try {
+      // Undefined if the previous holder removed the file: a lock on a deleted file excludes no one, so retry.
+      if (db) return work()
+    } finally {
+      db?.close()
+    }
+  }
+  throw busy()
+}
+
+/** Undefined if the file was removed meanwhile. */
+function lockOf(file: string): DatabaseSync | undefined {
+  let db: DatabaseSync | undefined
+  try {
+    createPrivateFile(file)
+    const inode = inodeOf(file)
+    db = new DatabaseSync(file, { timeout: WAIT_MS })
+    db.exec('BEGIN EXCLUSIVE')
+    if (inode !== undefined && inodeOf(file) === inode) return db
+    db.close()
+  } catch (error) {
+    db?.close()
+    if (/locked|busy/i.test(String(error))) throw busy()
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  }
+  return undefined
+}
+
+const busy = (): CliError => new CliError('another `runsheet setup` is running. Try again when it is done')
+
+interface SetupRecord extends FileRecord {
+  readonly folders: readonly string[]
+}
+
+/** A moved project keeps its inode. */
+interface Root {
+  readonly path: string
+  readonly inode: string
+}
+
+interface StoredRecord extends SetupRecord {
+  readonly root?: Root
+}
+
+interface Stored {
+  readonly version: typeof VERSION
+  /** Folders that setup created for this file, or for files that are gone. */
+  readonly made: readonly string[]
+  readonly files: Readonly<Record<string, StoredRecord>>
+}
+
+const VERSION = 2
+const NONE: Stored = { version: VERSION, made: [], files: {} }
+
+/** How to undo setup's edits, stored in the user's configuration folder. Holds patches, never copies of whole files. */
+export class SetupRecords {
+  readonly file: string
+  readonly #folder: string
+  readonly #root: Root | undefined
+  #made: readonly string[] = []
+
+  /** `project` is the folder of project scope. */
+  constructor(folder: string, project?: string) {
+    this.file = join(folder, 'setup.json')
+    this.#folder = folder
+    const inode = project === undefined ? undefined : inodeOf(project)
+    this.#root = project === undefined || inode === undefined ? undefined : { path: project, inode }
+  }
+
+  get(path: string): SetupRecord | undefined {
+    const { files } = this.#stored()
+    const key = this.#keyOf(path, files)
+    const found = key === undefined ? undefined : files[key]
+    const root = this.#root
+    if (!found?.root || !root) return found
+    const { path: old } = found.root
+    return { ...found, folders: found.folders.map(folder => join(root.path, relative(old, folder))) }
+  }
+
+  /** Undefined deletes the record. */
+  set(path: string, record: SetupRecord | undefined): void {
+    const { files, made } = this.#stored()
+    const { [this.#keyOf(path, files) ?? path]: _, ...others } = files
+    // A missing user file, for example after a rename, needs no record; a missing project file may only have moved.
+    const [kept, gone] = partition(others, (path, { root }) => root !== undefined || existsSync(path))
+    const root = this.#root ? { root: this.#root } : {}
+    const stored: Stored = {
+      version: VERSION,
+      made: [...new Set([...made, ...this.#made, ...Object.values(gone).flatMap(({ folders }) => folders)])],
+      files: record ? { ...kept, [path]: { ...record, ...root } } : kept,
+    }
+    this.#orCliError(() => replacePrivateFile(this.file, `${JSON.stringify(stored, null, 1)}\n`))
+  }
+
+  /** Serializes setups. Leaves no file or folder behind if there are no records. */
+  exclusively<T>(work: () => T): T {
+    const lock = join(this.#folder, 'setup.lock')
+    const prepare = (): void => {
+      this.#made = [...this.#made, ...missingFolders(this.#folder)]
+      makePrivateFolder(this.#folder)
+    }
+    let empty: readonly string[] = []
+    const tidied = (): T => {
+      try {
+        return work()
+      } finally {
+        empty = this.#tidy(lock)
+      }
+    }
+    try {
+      return this.#orCliError(() => alone(lock, prepare, tidied))
+    } finally {
+      // Only now has SQLite removed its journal.
+      removeEmpty(empty)
+    }
+  }
+
+  /** Removes files that are useless without records; returns the folders that may be empty. */
+  #tidy(lock: string): readonly string[] {
+    const { files, made } = this.#stored()
+    if (Object.keys(files).length > 0) return []
+    rmSync(this.file, { force: true })
+    // Windows cannot delete an open file, and the lock is held.
+    if (process.platform !== 'win32') rmSync(lock, { force: true })
+    return [...new Set([...made, ...this.#made])].sort()
+  }
+
+  /** The record's key: the file's path, or its former path in a project that was moved. */
+  #keyOf(path: string, files: Stored['files']): string | undefined {
+    const root = this.#root
+    const here = files[path]
+    if (here && (!root || !here.root || here.root.inode === root.inode)) return path
+    if (!root) return undefined
+    const name = relative(root.path, path)
+    return Object.keys(files).find(key => {
+      const before = files[key]?.root
+      return before?.inode === root.inode && relative(before.path, key) === name && inodeOf(before.path) !== root.inode
+    })
+  }
+
+  /** An unreadable file counts as no records: entries are still recognized by their content. */
+  #stored(): Stored {
+    if (!existsSync(this.file)) return NONE
+    try {
+      const text = readRegularFile(this.file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
+      const stored = JSON.parse(text) as Partial<Stored> | null
+      return stored?.version === VERSION ? { ...NONE, ...stored } : NONE
+    } catch {
+      return NONE
+    }
+  }
+
+  #orCliError<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      throw error instanceof CliError ? error : new CliError(`cannot write ${this.file}: ${causeOf(error)}`)
+    }
+  }
+}
+
+function partition(
+  files: Stored['files'],
+  isFirst: (path: string, record: StoredRecord) => boolean,
+): [Stored['files'], Stored['files']] {
+  const those = (wanted: boolean): Stored['files'] =>
+    Object.fromEntries(Object.entries(files).filter(([path, record]) => isFirst(path, record) === wanted))
+  return [those(true), those(false)]
+}

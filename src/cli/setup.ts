@@ -1,40 +1,41 @@
 import { isAbsolute, resolve } from 'node:path'
 import { redactor } from '../domain/redact.ts'
+import { visible } from '../domain/visible.ts'
+import { type HostName, HOSTS } from '../hosts/hosts.ts'
 import { addition, type Change, removal } from '../setup/change.ts'
-import {
-  type Feature,
-  FEATURES,
-  type Host,
-  type HostName,
-  type Installation,
-  type Place,
-  type Scope,
-} from '../setup/host.ts'
-import { byHand, callHooks, type Settings } from '../setup/settings.ts'
-import { UnsafeForm } from '../setup/settings-error.ts'
+import { type Feature, FEATURES, type Host, type Installation, type Place, type Scope } from '../setup/host.ts'
 import { startedBy } from '../setup/server-entry.ts'
+import { UnsafeForm } from '../setup/settings-error.ts'
+import { byHand, callHooks, type Settings } from '../setup/settings.ts'
 import { showDiff } from '../setup/show-diff.ts'
-import { causeOf } from './cause.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { configFolder } from './config-folder.ts'
-import { DataFolder, hasGitRules } from './data-folder.ts'
-import { DEFAULT_DATA, expandHome } from './default-paths.ts'
-import { installCommand, programFile, setupCommand } from './invocation.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { DataFolder, fixedPort, fixPort, hasGitRules } from './data-folder.ts'
+import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
+import type { Environment } from './environment.ts'
+import { installCommand, setupCommand, urlCommand } from './invocation.ts'
 import { openWritableStore, storeLocation } from './open-store.ts'
-import { createSecret, removeUnusedSecret } from './opencode-secret.ts'
+import { browserFor, PageServer } from './page-server.ts'
+import { configFolder } from './settings.ts'
 import {
   checkWritable,
   foldersBetween,
   readSettingsText,
   removeSettingsFile,
+  SetupRecords,
   writeSettingsText,
 } from './setup-files.ts'
-import { allHosts, dataFolderOf, inFile, placeOf, serverEntry, userData } from './setup-hosts.ts'
-import { openPageOnce } from './setup-page.ts'
-import { SetupRecords } from './setup-records.ts'
+import {
+  allHosts,
+  createSecret,
+  dataFolderOf,
+  inFile,
+  placeOf,
+  removeUnusedSecret,
+  serverEntry,
+  userData,
+} from './setup-hosts.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { visible } from '../domain/visible.ts'
+import { signInLink } from './url.ts'
 
 export interface SetupChoices {
   readonly scope: Scope
@@ -48,12 +49,14 @@ export interface SetupChoices {
   readonly digest?: boolean
 }
 
-export interface SetupOptions extends SetupChoices {
+interface SetupOptions extends SetupChoices {
   readonly host: HostName
   readonly cwd: string
   readonly environment: Environment
   readonly invocation: string
   readonly token?: string
+  /** Our program, for the settings. */
+  readonly file: string
 }
 
 const redact = redactor({ known: [] })
@@ -111,7 +114,7 @@ function installationOf(options: SetupOptions, { home }: Place): Installation {
     }
     return { program: ['runsheet'], data, features }
   }
-  const script = programFile()
+  const { file: script } = options
   if (!remove && /[/\\]_npx[/\\]/.test(script)) {
     throw new CliError(
       `npx runs a copy that may go away. Install Runsheet first: ${installCommand()}. Then: ${setupCommand('runsheet', options.host, scope)}`,
@@ -209,7 +212,7 @@ async function checkDatabase(data: string, environment: Environment): Promise<vo
 }
 
 function show(host: Host, changes: readonly Change[], { remove, scope }: SetupOptions): void {
-  console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${host.label} (${scope} scope):`)
+  console.log(`${remove ? 'Taking Runsheet out of' : 'Adding Runsheet to'} ${HOSTS[host.name].label} (${scope} scope):`)
   for (const { path, before, after } of changes) {
     const what = before === undefined ? ' (new)' : after === undefined ? ' (removed)' : ''
     console.log(`\n${visible(path)}${what}`)
@@ -239,8 +242,8 @@ async function confirmed({ yes, host, scope, remove, invocation }: SetupOptions,
       `nothing was written: there is no terminal to ask in. To write without being asked: ${command} --yes`,
     )
   }
-  await dropTyped(terminal.input)
-  if (!/^y(es)?$/i.test(await ask('Write this? [y/N] ', terminal))) throw new CliError('nothing was written.')
+  await dropTyped(terminal)
+  if (!/^y(es)?$/i.test((await ask('Write this? [y/N] ', terminal)) ?? '')) throw new CliError('nothing was written.')
 }
 
 /** All or nothing. Files are removed in reverse, so that their folders are empty in turn. */
@@ -269,7 +272,8 @@ function write(changes: readonly Change[], records: SetupRecords, { scope, remov
   }
 }
 
-function nothingToDo({ label }: Host, { scope, remove }: SetupOptions): string {
+function nothingToDo({ name }: Host, { scope, remove }: SetupOptions): string {
+  const { label } = HOSTS[name]
   return remove
     ? `Runsheet is not in the settings of ${label} (${scope} scope).`
     : `The settings of ${label} (${scope} scope) are as they should be.`
@@ -286,7 +290,9 @@ function notesOf(host: Host, place: Place, installation: Installation, options: 
   return [
     ...host.notes(place, installation),
     ...(installation.features.length === 0 && callHooks(host.settings(place, installation)) ? [SESSION_NOTE] : []),
-    ...(host.tried === undefined ? [`Written as the documentation of ${host.label} says; not tried in it.`] : []),
+    ...(host.tried === undefined
+      ? [`Written as the documentation of ${HOSTS[host.name].label} says; not tried in it.`]
+      : []),
     ...(isTwice
       ? [
           `Runsheet is also in ${elsewhere?.path}: hooks run twice. Take it out there: ${setupCommand(invocation, host.name, other)} --remove`,
@@ -323,11 +329,57 @@ function hasServer(host: Host, settings: Settings | undefined): boolean {
 async function ready(host: Host, folder: DataFolder, options: SetupOptions): Promise<void> {
   const data = folder.path
   for (const line of folder.warnings) console.error(line)
-  if (host.name === 'opencode') createSecret(data)
+  if (HOSTS[host.name].hooks === 'plugin') createSecret(data)
   await openPageOnce(folder, options)
 }
 
 function removed(host: Host, place: Place, data: string): void {
-  if (host.name === 'opencode') removeUnusedSecret(host, place, data)
+  if (HOSTS[host.name].hooks === 'plugin') removeUnusedSecret(host, place, data)
   console.log(visible(`Plans stay in ${data}.`))
+}
+
+interface PageOptions {
+  readonly file: string
+  readonly environment: Environment
+  readonly invocation: string
+  readonly token?: string
+}
+
+/** Long enough to sign in; the next start of the host serves the page again on the same port. */
+const IDLE_EXIT = '30m'
+
+/** Starts the page unless it runs. The first time it also fixes the port and signs a browser in. */
+async function openPageOnce(folder: DataFolder, options: PageOptions): Promise<void> {
+  const { environment, invocation, token } = options
+  const data = folder.path
+  const said: string[] = []
+  const page = new PageServer(
+    folder,
+    {
+      environment,
+      invocation,
+      ...(token === undefined ? {} : { token }),
+      store: environment['RUNSHEET_STORE'] ?? 'sqlite',
+      config: { file: DEFAULT_CONFIG, by: 'default' },
+      idleExit: environment['RUNSHEET_IDLE_EXIT'] ?? IDLE_EXIT,
+      program: [options.file],
+    },
+    line => said.push(line),
+  )
+  // The start waits on unref'd timers, which do not keep the process alive.
+  const alive = setInterval(() => {}, 1_000)
+  const note = await page.ready().finally(() => clearInterval(alive))
+  if (!note) return said.forEach(line => console.error(line))
+  if (fixedPort(data) !== undefined) {
+    return console.log(`The page: ${note.url} (for a sign-in link: ${urlCommand(invocation, data)})`)
+  }
+  fixPort(data, Number(new URL(note.local).port))
+  const link = await signInLink({ data, environment, invocation, ...(token === undefined ? {} : { token }) })
+  const open = environment['RUNSHEET_BROWSER'] === 'off' ? undefined : browserFor(environment)
+  open?.(link)
+  console.log(
+    open
+      ? `The page opens in your browser and signs it in: ${note.url}`
+      : `Open this once, to sign your browser in: ${link}`,
+  )
 }

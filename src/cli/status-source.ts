@@ -1,15 +1,15 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, fstatSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Conversation } from '../domain/conversation.ts'
 import { type Instant, plusMs } from '../domain/instant.ts'
-import { planOf } from '../domain/plan.ts'
 import { planStatus, type PlanStatus } from '../domain/plan-status.ts'
+import { planOf } from '../domain/plan.ts'
 import { hostId } from '../hooks/host-id.ts'
-import type { ConversationSummary, Ref } from '../store/store.ts'
-import { LOCAL_TENANT } from '../store/store.ts'
-import type { Environment } from './clean-environment.ts'
+import { traitsOf } from '../hosts/hosts.ts'
+import { type ConversationSummary, LOCAL_TENANT, type Ref } from '../store/store.ts'
 import { DEFAULT_DATA, expandHome, projectData } from './default-paths.ts'
+import type { Environment } from './environment.ts'
 
 // Finds the plan that a status is about. A shell prompt waits for this, so it imports little.
 
@@ -31,7 +31,7 @@ export interface PlanSource {
 /** `waiting` and `newest` mean that no conversation was named. */
 export type ChosenBy = 'option' | 'stdin' | 'environment' | 'waiting' | 'newest'
 
-export interface NamedSession {
+interface NamedSession {
   readonly id: string
   readonly by: 'option' | 'stdin'
 }
@@ -43,7 +43,7 @@ export interface Chosen {
   readonly by: ChosenBy
 }
 
-export interface ChooseOptions {
+interface ChooseOptions {
   readonly session?: NamedSession | undefined
   readonly environment: Environment
   readonly folder: string
@@ -82,7 +82,7 @@ export async function chosen(source: PlanSource, options: ChooseOptions): Promis
   const now = await source.now()
   const { session, environment } = options
   if (session) return withPlan(source, session.id, session.by, now)
-  const hinted = hostId(environment['CLAUDE_CODE_SESSION_ID'])
+  const hinted = hostId(environment[traitsOf().sessionVariable ?? ''])
   const found = hinted === undefined ? undefined : await withPlan(source, hinted, 'environment', now)
   if (found) return found
   const belongs = isShared(options) ? isOf(options.folder) : () => true
@@ -151,5 +151,53 @@ function realOf(path: string): string {
     return realpathSync(path)
   } catch {
     return path
+  }
+}
+
+/** A host writes at once; a pipe that stays open and empty names no session. */
+const FIRST_MS = 100
+const ALL_MS = 500
+const MAX_BYTES = 1024 * 1024
+
+/** The session id on stdin, as Claude Code passes it to its status line; undefined without one. */
+export async function sessionOnStdin(): Promise<string | undefined> {
+  if (!isPiped()) return undefined
+  const { promise, resolve } = Promise.withResolvers<string | undefined>()
+  const started = performance.now()
+  let text = ''
+  const timer = setInterval(() => {
+    if (performance.now() - started > (text === '' ? FIRST_MS : ALL_MS)) resolve(undefined)
+  }, FIRST_MS / 2)
+  process.stdin.setEncoding('utf8')
+  process.stdin.on('data', chunk => {
+    text += String(chunk)
+    const session = sessionIn(text)
+    if (session !== undefined || text.length > MAX_BYTES) resolve(session)
+  })
+  process.stdin.once('end', () => resolve(sessionIn(text))).once('error', () => resolve(undefined))
+  try {
+    return await promise
+  } finally {
+    clearInterval(timer)
+    process.stdin.destroy()
+  }
+}
+
+/** A terminal and /dev/null are character devices. */
+function isPiped(): boolean {
+  try {
+    return !fstatSync(0).isCharacterDevice()
+  } catch {
+    return false
+  }
+}
+
+function sessionIn(text: string): string | undefined {
+  if (!text.trimEnd().endsWith('}')) return undefined
+  try {
+    const said: unknown = JSON.parse(text)
+    return hostId((said as { readonly session_id?: unknown } | null)?.session_id)
+  } catch {
+    return undefined
   }
 }

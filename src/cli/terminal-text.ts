@@ -1,5 +1,5 @@
 import { plainText } from '../domain/plain-text.ts'
-import type { Environment } from './clean-environment.ts'
+import type { Environment } from './environment.ts'
 
 // Prepares untrusted text for a terminal: bounded lines and width, no control characters.
 

@@ -1,17 +1,22 @@
 import { statSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import type { AskFor } from '../domain/tool-rules.ts'
 import { visible } from '../domain/visible.ts'
 import type { McpServer } from '../runner/mcp-tools.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { expandHome } from './default-paths.ts'
-import { programFile, shellWord } from './invocation.ts'
-import { addServer, ownConfigFile, removeServer, serversIn } from './own-config.ts'
+import { readJson, removeJson, setJson } from '../setup/json-edit.ts'
+import { SettingsError } from '../setup/settings-error.ts'
+import { causeOf, CliError } from './cli-error.ts'
+import { DEFAULT_CONFIG, expandHome } from './default-paths.ts'
+import type { Environment } from './environment.ts'
+import { shellWord } from './invocation.ts'
+import { configFolder, readSettingsFile } from './settings.ts'
+import { readSettingsText, writeSettingsText } from './setup-files.ts'
 
-export interface ToolsCommand {
+interface ToolsCommand {
   readonly environment: Environment
   readonly invocation: string
+  /** Our program, for the settings. */
+  readonly file: string
 }
 
 export interface AddedTools {
@@ -30,9 +35,9 @@ export function addTools(
   name: string | undefined,
   words: readonly string[],
   options: AddedTools,
-  { environment, invocation }: ToolsCommand,
+  { environment, invocation, file: program }: ToolsCommand,
 ): void {
-  const server = serverOf(words, options, invocation)
+  const server = serverOf(words, options, { invocation, file: program })
   const called = name ?? nameOf(options)
   if (!NAME.test(called)) {
     throw new CliError(`a name has 1 to 32 letters, digits, - and _: ${invocation} tools add NAME …`)
@@ -70,14 +75,18 @@ const ASKED: Record<AskFor, string> = {
   none: 'Its tools are called without asking you.',
 }
 
-function serverOf(words: readonly string[], options: AddedTools, invocation: string): McpServer {
+function serverOf(
+  words: readonly string[],
+  options: AddedTools,
+  { invocation, file }: Pick<ToolsCommand, 'invocation' | 'file'>,
+): McpServer {
   const given = [words.length > 0, options.url !== undefined, options.folder !== undefined].filter(Boolean)
   if (given.length !== 1) {
     throw new CliError(
       `say what to add: ${invocation} tools add --folder PATH, or ${invocation} tools add NAME -- COMMAND …, or ${invocation} tools add NAME --url URL`,
     )
   }
-  if (options.folder !== undefined) return folderServer(options.folder, options)
+  if (options.folder !== undefined) return folderServer(options.folder, options, file)
   const { ask = 'all' } = options
   if (options.url !== undefined) {
     if (!URL.canParse(options.url)) throw new CliError(`${options.url} is not a URL.`)
@@ -89,10 +98,10 @@ function serverOf(words: readonly string[], options: AddedTools, invocation: str
 }
 
 /** Our own program, confined to the folder, so its read-only hints can be trusted. */
-function folderServer(path: string, { ask = 'changes' }: AddedTools): McpServer {
+function folderServer(path: string, { ask = 'changes' }: AddedTools, program: string): McpServer {
   const folder = resolve(expandHome(path))
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new CliError(`${folder} is not a folder.`)
-  return { command: process.execPath, args: [programFile(), 'folder', folder], ask }
+  return { command: process.execPath, args: [program, 'folder', folder], ask }
 }
 
 /** The folder's name, reduced to valid characters. */
@@ -114,3 +123,42 @@ function pairs(given: readonly string[] = [], separator: string, form: string) {
 
 const placeOf = (server: McpServer): string =>
   'url' in server ? (URL.parse(server.url)?.origin ?? server.url) : shellWord(server.command)
+
+// Edits the MCP servers in the user's own settings file and keeps every other byte.
+
+const MODE = 0o600
+
+export const ownConfigFile = (environment: Environment): string => join(configFolder(environment), DEFAULT_CONFIG)
+
+export const serversIn = (file: string): Readonly<Record<string, McpServer>> => readSettingsFile(file)?.mcpServers ?? {}
+
+function addServer(file: string, name: string, server: McpServer): void {
+  const isFirst = readSettingsFile(file)?.mcpServers === undefined
+  edit(file, text => {
+    // Into an empty object, so that each server gets its own line.
+    const before = isFirst ? setJson(text, ['mcpServers'], {}) : text
+    return setJson(before, ['mcpServers', name], server)
+  })
+}
+
+/** Returns false if the server is not there. */
+export function removeServer(file: string, name: string): boolean {
+  if (!Object.hasOwn(serversIn(file), name)) return false
+  edit(file, text => removeJson(text, ['mcpServers', name]))
+  return true
+}
+
+function edit(file: string, change: (text: string) => string): void {
+  // Do not edit an invalid file.
+  readSettingsFile(file)
+  const before = readSettingsText(file) ?? ''
+  try {
+    const after = change(before)
+    readJson(after)
+    writeSettingsText(file, after, MODE)
+  } catch (error) {
+    if (error instanceof CliError) throw error
+    const why = error instanceof SettingsError ? error.message : causeOf(error)
+    throw new CliError(`cannot write ${file}: ${why}.`)
+  }
+}

@@ -1,16 +1,23 @@
 import type { CheckSettings } from '../checks/settings.ts'
-import type { McpServer } from '../runner/mcp-tools.ts'
-import type { Environment } from './clean-environment.ts'
-import { CliError } from './cli-error.ts'
-import { configFolder } from './config-folder.ts'
-import { shellWord, trustCommand } from './invocation.ts'
-import { NONE, ownSettings, withoutTrust } from './settings.ts'
-import { placeOf, readSettingsFile, type SettingsFile } from './settings-file.ts'
-import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
-import { type TrustedFile, TrustList } from './trust-list.ts'
 import { visible } from '../domain/visible.ts'
+import type { McpServer } from '../runner/mcp-tools.ts'
+import { CliError } from './cli-error.ts'
+import type { Environment } from './environment.ts'
+import { shellWord, trustCommand } from './invocation.ts'
+import {
+  configFolder,
+  NONE,
+  ownSettings,
+  placeOf,
+  readSettingsFile,
+  type SettingsFile,
+  type TrustedFile,
+  TrustList,
+  withoutTrust,
+} from './settings.ts'
+import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
 
-export interface TrustOptions {
+interface TrustOptions {
   readonly file: string
   readonly environment: Environment
   readonly invocation: string
@@ -27,7 +34,7 @@ export async function trustFile(options: TrustOptions, terminal: Terminal): Prom
   const needed = whatNeedsTrust(file, folder)
   if (needed.length === 0) return console.log(visible(`Nothing in ${file.path} needs to be trusted.`))
   if (!isInteractive(terminal)) throw noTerminal(options, file)
-  await dropTyped(terminal.input)
+  await dropTyped(terminal)
   console.log([visible(file.path), 'Once it is trusted, it will:', ...needed.map(line => `  - ${line}`)].join('\n'))
   console.log(
     'Programs run as you, in the folder where Runsheet is started; only this file is checked, not what it starts. Once the file changes, it has to be trusted again.',

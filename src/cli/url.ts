@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { createClient } from '../client/client.ts'
 import { RunsheetError } from '../client/runsheet-error.ts'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder, refuseTracked } from './data-folder.ts'
+import type { Environment } from './environment.ts'
 import { serveCommand } from './invocation.ts'
-import { needsRestart } from './page-health.ts'
+import { needsRestart } from './page-server.ts'
 import { type ServerNote, ServerLock } from './server-lock.ts'
 
-export interface UrlOptions {
+interface UrlOptions {
   readonly data: string
   readonly token?: string
   readonly environment: Environment

@@ -6,12 +6,10 @@ import { refuseUnfinished } from '../store/sqlite/moves.ts'
 import { verifyDatabase } from '../store/sqlite/verify.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
-import { CliError } from './cli-error.ts'
-import { counted } from './counted.ts'
+import { CliError, reasonOf } from './cli-error.ts'
 import { refuseTracked } from './data-folder.ts'
-import { checkStore, openStore, storeLabel, storeLocation } from './open-store.ts'
-import type { ReadOptions } from './read-store.ts'
-import { reasonOf } from './reason.ts'
+import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './open-store.ts'
+import { counted } from './output.ts'
 
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
 

@@ -7,11 +7,11 @@ import { machineId, openWorkspace } from '../checks/workspace.ts'
 import type { Workspace } from '../domain/check.ts'
 import type { Redactor } from '../domain/redact.ts'
 import { LocalWorkspaces } from '../runner/local-workspaces.ts'
-import type { Environment } from './clean-environment.ts'
 import { CliError } from './cli-error.ts'
-import { configFolder } from './config-folder.ts'
+import type { Environment } from './environment.ts'
+import { configFolder } from './settings.ts'
 
-export interface WorkspaceOptions {
+interface WorkspaceOptions {
   readonly workspace?: string | undefined
   readonly sandbox?: string | undefined
   readonly data: string
@@ -57,7 +57,7 @@ const withOurNode = (environment: Environment): Environment => ({
   PATH: [dirname(process.execPath), environment['PATH'] ?? ''].join(delimiter),
 })
 
-export function openedWorkspace(folder: string, machine: string): Workspace {
+function openedWorkspace(folder: string, machine: string): Workspace {
   const opened = openWorkspace(resolve(folder), machine)
   if (opened instanceof Obstacle) throw new CliError(`cannot use the workspace ${folder}: ${opened.reason}`)
   return opened

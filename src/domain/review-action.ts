@@ -66,8 +66,7 @@ interface Cancelling {
   readonly needsComment?: true
   /** The label in the forms of hosts. */
   readonly choice: string
-  /** In the terminal: its key, the label, the question that follows, and the confirmation. */
-  readonly key: string
+  /** In the terminal: the label, the question that follows, and the confirmation. */
   readonly does: string
   readonly asks: string
   readonly done: string
@@ -82,16 +81,14 @@ export const CANCELLING: Readonly<Record<Exclude<ReviewAction, 'confirm'>, Cance
     reason: 'changes_requested',
     needsComment: true,
     choice: 'Request changes',
-    key: 'c',
-    does: 'request changes: the agent proposes again',
+    does: 'Request changes: the agent proposes again',
     asks: 'What should the agent change? ',
     done: 'sent back',
   },
   cancel: {
     reason: 'user_cancelled',
     choice: 'Reject',
-    key: 'r',
-    does: 'reject',
+    does: 'Reject',
     asks: 'Why? The agent is told (Enter: no reason). ',
     done: 'rejected',
   },

@@ -1,5 +1,4 @@
-export const HOOK_HOSTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen'] as const
-export type HookHost = (typeof HOOK_HOSTS)[number]
+import { type HookHost, HOSTS } from '../hosts/hosts.ts'
 
 /** A host blocks on its hooks for at most this long. */
 export const MAX_HOOK_MS = 2_000
@@ -47,7 +46,8 @@ export const SILENCE: HookAnswer = { kind: 'silence' }
 /** The answer as the host expects it. */
 export function answerFor(host: HookHost, event: string, answer: HookAnswer): Readonly<Record<string, unknown>> {
   if (answer.kind === 'silence') return {}
-  if (host === 'opencode') return answer.kind === 'block' ? { reason: answer.reason } : { context: answer.text }
+  if (HOSTS[host].hooks === 'plugin')
+    return answer.kind === 'block' ? { reason: answer.reason } : { context: answer.text }
   if (answer.kind === 'block') return { decision: 'block', reason: answer.reason }
   return { hookSpecificOutput: { hookEventName: event, additionalContext: answer.text } }
 }

@@ -1,5 +1,6 @@
 import { GATE_MARK } from '../domain/host-marks.ts'
-import type { HookCall, HookEvent, HookHost } from './event.ts'
+import type { HookHost } from '../hosts/hosts.ts'
+import type { HookCall, HookEvent } from './event.ts'
 import { hostId } from './host-id.ts'
 
 /** A host's event data: sent by the host, or passed by its settings as arguments of the `hook` tool. */
@@ -35,8 +36,7 @@ const CLAUDE: HostForm = {
   }),
 }
 
-const FORMS: Readonly<Record<HookHost, HostForm>> = {
-  'claude-code': CLAUDE,
+const FORMS: Readonly<Partial<Record<HookHost, HostForm>>> = {
   // Codex does not report a command's exit status.
   codex: { ...CLAUDE, turn: 'turn_id' },
   qwen: { ...CLAUDE, call: (payload, event) => shown(CLAUDE.call(payload, event)) },
@@ -66,7 +66,7 @@ const FORMS: Readonly<Record<HookHost, HostForm>> = {
 }
 
 export function eventOf(host: HookHost, name: string, payload: Payload): HookEvent | undefined {
-  const form = FORMS[host]
+  const form = FORMS[host] ?? CLAUDE
   const kind = Object.hasOwn(form.events, name) ? form.events[name] : undefined
   const session = hostId(payload[form.session])
   if (kind === undefined || session === undefined) return undefined
@@ -114,11 +114,6 @@ const isError = (response: unknown): boolean => {
 const firstOf = (raw: unknown): unknown => (Array.isArray(raw) ? (raw as readonly unknown[])[0] : undefined)
 const recordOf = (raw: unknown): Payload => (typeof raw === 'object' && raw !== null ? (raw as Payload) : {})
 const textOf = (raw: unknown): string => (typeof raw === 'string' ? raw : '')
-
-export const HOOK_CLIENTS: ReadonlyMap<string | undefined, HookHost> = new Map([
-  ['claude-code', 'claude-code'],
-  ['codex-mcp-client', 'codex'],
-])
 
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   session: ['session_id'],

@@ -1,4 +1,3 @@
-import { RequestError } from '@hono/node-server'
 import type { Json } from '../domain/event.ts'
 import { textForAgent } from '../domain/held-out.ts'
 import type { Redactor } from '../domain/redact.ts'
@@ -142,7 +141,8 @@ function answerTo(error: unknown): ErrorAnswer | undefined {
       ...(retry ? { headers: RETRY } : {}),
     }
   }
-  if (error instanceof RequestError) {
+  // Of @hono/node-server, which `runsheet mcp` would otherwise load with this file.
+  if (error instanceof Error && error.name === 'RequestError') {
     return { status: 400, error: { code: 'invalid_request', message: 'The Host header or the URL is malformed.' } }
   }
   return undefined

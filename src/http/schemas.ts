@@ -165,7 +165,7 @@ export const sentEvidence = exact<SentEvidence>()(
     .meta({ id: 'SentEvidence', description: 'A call of a tool of its own that an agent reports' }),
 )
 
-const sentRow = exact<SentRow>()(
+export const sentRow = exact<SentRow>()(
   z
     .strictObject({
       ...rowFields,

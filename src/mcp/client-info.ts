@@ -9,7 +9,7 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { hostId, hostReference } from '../hooks/host-id.ts'
-import { traitsOf, type HostTraits } from './hosts.ts'
+import { type HostTraits, traitsOf } from '../hosts/hosts.ts'
 
 interface ClientInfo {
   readonly name: string | undefined

@@ -5,7 +5,7 @@ import { openMemoryStore } from '../store/memory.ts'
 import { beginCall } from '../toolsets/calls.ts'
 import { toolsets } from '../toolsets/index.ts'
 import { Elicitor, type ElicitorDeps, type Step, type WaitingCall } from './elicitor.ts'
-import { DEFAULT_WAIT_LIMITS } from './hosts.ts'
+import { DEFAULT_WAIT_LIMITS } from '../hosts/hosts.ts'
 
 const HOUR_MS = 3_600_000
 const CTX = { mcpReq: {} } as ServerContext

@@ -19,7 +19,7 @@ import {
   type FormOptions,
   type FormScreen,
 } from './review-form.ts'
-import type { WaitLimits } from './hosts.ts'
+import type { WaitLimits } from '../hosts/hosts.ts'
 
 /** How a client can ask its person: a form, or a link to the page. */
 type Way = 'form' | 'url'

@@ -1,13 +1,13 @@
 import type { CallToolResult, McpServer, RegisteredTool, ServerContext } from '@modelcontextprotocol/server'
 import type { Redactor } from '../domain/redact.ts'
-import { answerFor, type HookEvent, type HookFeatures, type HookHost } from '../hooks/event.ts'
+import { answerFor, type HookEvent, type HookFeatures } from '../hooks/event.ts'
 import { deliverHook } from '../hooks/handle.ts'
 import { ProcessNotes } from '../hooks/notes.ts'
-import { HOOK_CLIENTS, eventOfTool } from '../hooks/payload.ts'
+import { eventOfTool } from '../hooks/payload.ts'
+import { commandHost, type HookHost, toolHost } from '../hosts/hosts.ts'
 import type { Hooked } from './binding.ts'
 import { clientOf, hostMeta } from './client-info.ts'
 import type { Connection, McpOptions } from './connection.ts'
-import { traitsOf } from './hosts.ts'
 import { displaySchema, errorResult, listedTool } from './tool-schemas.ts'
 
 /**
@@ -21,7 +21,7 @@ export function offerHookTool(
   connection: Connection,
   { door, tenant, onError }: McpOptions,
 ): void {
-  const hostOf = (ctx: ServerContext) => HOOK_CLIENTS.get(clientOf(server, ctx).name)
+  const hostOf = (ctx: ServerContext) => toolHost(clientOf(server, ctx).name)
   const call = async (input: unknown, ctx: ServerContext): Promise<CallToolResult> => {
     const host = hostOf(ctx)
     if (host === undefined || hostMeta(ctx.mcpReq._meta, clientOf(server, ctx).name).call !== undefined) {
@@ -77,8 +77,8 @@ export class HostHooks {
 
   hooked(client: string | undefined): Hooked | undefined {
     if (this.#last) return this.#last
-    const { hookHost } = traitsOf(client)
-    const session = hookHost && this.options.noted?.(hookHost)
+    const host = commandHost(client)
+    const session = host && this.options.noted?.(host)
     return session === undefined ? undefined : { session, turn: undefined }
   }
 }

@@ -3,11 +3,11 @@ import type { GetPromptResult, McpServer, ServerContext } from '@modelcontextpro
 import * as z from 'zod'
 import { planDigest, proofDigest } from '../domain/digest.ts'
 import { cut, isBlank, LIMITS } from '../domain/text.ts'
+import type { HostTraits } from '../hosts/hosts.ts'
 import { namesOf } from '../toolsets/guidance.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import { clientOf } from './client-info.ts'
 import type { Connection } from './connection.ts'
-import type { HostTraits } from './hosts.ts'
 
 export interface PromptOptions {
   readonly toolset: Toolset

@@ -1,4 +1,5 @@
-import { type Feature, type HostName, type Installation, type Place, switches } from './host.ts'
+import type { HostName } from '../hosts/hosts.ts'
+import { type Feature, type Installation, type Place, switches } from './host.ts'
 
 export type Handler = Readonly<Record<string, unknown>>
 

@@ -1,8 +1,6 @@
 import { isAbsolute, join } from 'node:path'
+import type { HostName } from '../hosts/hosts.ts'
 import type { Settings, SettingsFile } from './settings.ts'
-
-export const HOST_NAMES = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen', 'cursor', 'vscode', 'zed'] as const
-export type HostName = (typeof HOST_NAMES)[number]
 
 export type Scope = 'user' | 'project'
 
@@ -55,7 +53,7 @@ export interface OffSwitch {
   readonly stops: 'hooks' | 'tools'
 }
 
-export interface Distrust {
+interface Distrust {
   readonly isDecided: boolean
   readonly text: string
   readonly todo: string
@@ -63,12 +61,9 @@ export interface Distrust {
 
 export interface Host {
   readonly name: HostName
-  readonly label: string
   readonly command: string
   /** The tested version; undefined if the host is supported by its documentation only. */
   readonly tried?: string
-  /** The host's MCP client name, if it calls the hidden `hook` tool. */
-  readonly hookClient?: string
   /** The files to write. The first one has the server. */
   settings(place: Place, installation: Installation): readonly Settings[]
   readonly serverPath: readonly string[]

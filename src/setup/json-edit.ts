@@ -5,7 +5,7 @@ import { SettingsError } from './settings-error.ts'
 
 const MAX_WIDTH = 100
 
-export type JsonPath = readonly (string | number)[]
+type JsonPath = readonly (string | number)[]
 
 /** Undefined if the text holds only whitespace and comments. */
 export function readJson(text: string): unknown {

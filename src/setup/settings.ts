@@ -16,7 +16,7 @@ export interface SettingsFile {
   readonly hooks?: Readonly<Record<string, HookGroup>>
 }
 
-export interface ServerEntry {
+interface ServerEntry {
   readonly path: readonly string[]
   readonly value: Table
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openDoor } from '../../src/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { propose, startTurn } from '../store/contract.ts'
-import { runCli } from '../support/children.ts'
+import { runHere } from '../support/in-process.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
 const at = (conversation: string) => ({ tenant: 'local', conversation })
@@ -34,9 +34,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(data, { recursive: true }))
 
 async function audit(...args: readonly string[]): Promise<{ code: number | null; lines: string[]; stderr: string }> {
-  const child = runCli(['audit', '--data', data, ...args])
-  const { code, stderr } = await child.ended
-  return { code, lines: [...child.lines], stderr }
+  const { code, out, err: stderr } = await runHere(['audit', '--data', data, ...args])
+  return { code, lines: out === '' ? [] : out.split('\n'), stderr }
 }
 
 describe('runsheet audit', () => {

@@ -24,7 +24,10 @@ const KEY = 'sk-of-a-provider-that-is-scripted-7f3a'
 /** `runsheet serve` in a folder of its own, as a person starts it. */
 async function serve(args: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
   const data = scratchFolder()
-  const server = runCli(['serve', '--port', '0', '--data', data, ...args], { cwd: data, env })
+  const server = runCli(['serve', '--port', '0', '--data', data, ...args], {
+    cwd: data,
+    env: { XDG_CONFIG_HOME: join(data, 'config'), ...env },
+  })
   onTestFinished(async () => {
     server.process.kill('SIGTERM')
     await server.ended

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { answerFor } from '../../src/hooks/event.ts'
-import { HOOK_HOSTS, type HookEvent, type HookHost } from '../../src/hooks/event.ts'
+import { answerFor, type HookEvent } from '../../src/hooks/event.ts'
 import { eventOf, eventOfTool, type Payload } from '../../src/hooks/payload.ts'
+import { HOOK_HOSTS, type HookHost } from '../../src/hosts/hosts.ts'
 
 // What the real hosts sent on 2026-11-16: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0, OpenCode 1.18.33 and Qwen
 // Code 0.24.4, with the ids and paths of that machine replaced.

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { Environment } from '../../src/cli/clean-environment.ts'
+import type { Environment } from '../../src/cli/environment.ts'
 import type { FixedSettings } from '../../src/domain/settings.ts'
 import type { SettingsAnswer, TryAnswer } from '../../src/domain/wire.ts'
 import { type CheckedServer, started } from '../support/checked.ts'
@@ -84,7 +84,6 @@ describe('the settings', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
       format: 1,
       settings: { model: 'openai:gpt-5', key: { value: KEY, endpoint: 'openai' }, review_timeout_ms: 60_000 },
-      seal: expect.any(String),
     })
     expect(body.settings).toMatchObject({
       model: { value: 'openai:gpt-5', source: 'page' },

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { serverTools } from '../../src/cli/server-tools.ts'
-import { ToolServers } from '../../src/cli/tool-servers.ts'
+import { serverTools, ToolServers } from '../../src/cli/server-tools.ts'
 import { type McpServer, McpServers } from '../../src/runner/mcp-tools.ts'
 import { programOf } from '../support/children.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -222,7 +221,7 @@ describe('the tools of a server', () => {
     writeFileSync(join(at.data, 'settings.json'), '{}')
     const id = reader.of('tool_approval_required')[0]?.data.approval_id ?? ''
     const { not_saved } = await at.person.decideApproval('c1', id, { decision: 'always' })
-    expect(not_saved).toMatch(/settings\.json in the data folder cannot be used/)
+    expect(not_saved).toMatch(/settings\.json in your configuration folder cannot be used/)
     await reader.over
     expect(reader.of('tool_answered')[0]?.data.ok).toBe(true)
     expect(at.settings.rules).toEqual({})

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cleanEnvironment } from '../../src/cli/clean-environment.ts'
+import { cleanEnvironment } from '../../src/cli/environment.ts'
 import { runCli } from '../support/children.ts'
 import {
   afterALook,

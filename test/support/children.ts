@@ -26,7 +26,7 @@ export function programOf(file: URL): string {
   return existsSync(bundle) ? bundle : path
 }
 
-/** No settings of whoever runs the tests. */
+/** No settings of the user who runs the tests. */
 export const NO_SETTINGS = { XDG_CONFIG_HOME: '/nowhere' }
 
 /** The command line as built: it starts in half the time. Tests of the project `edge` have a build. */

@@ -26,7 +26,8 @@ export async function startCli({ data, store = 'sqlite', config, env = {} }: Cli
   if (config !== undefined) writeFileSync(settings, JSON.stringify(config))
   const child = runCli(['serve', '--port', '0', '--data', data, '--store', store, '--config', settings], {
     file: BUILT,
-    env: { RUNSHEET_TOKEN: TOKENS.person, RUNSHEET_AGENT_TOKEN: TOKENS.agent, ...env },
+    // The page's settings are the user's: each server has a user of its own.
+    env: { XDG_CONFIG_HOME: data, RUNSHEET_TOKEN: TOKENS.person, RUNSHEET_AGENT_TOKEN: TOKENS.agent, ...env },
   })
   const line = await child.line(each => each.startsWith('Runsheet is ready at '))
   const url = new URL(line.replace('Runsheet is ready at ', '').replace(/#.*$/, ''))

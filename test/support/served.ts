@@ -18,6 +18,8 @@ export async function serveProcess(args: readonly string[] = []): Promise<Served
   const child = runCli(['serve', '--port', '0', '--data', data, ...args], {
     cwd: data,
     file: BUILT,
+    // The settings of the page are the user's.
+    env: { XDG_CONFIG_HOME: join(data, 'config') },
   })
   const [address = ''] = /http:\S+?(?=#)/.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
   const url = new URL(address)

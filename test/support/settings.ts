@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
-import type { Environment } from '../../src/cli/clean-environment.ts'
-import { LiveSettings } from '../../src/cli/live-settings.ts'
+import type { Environment } from '../../src/cli/environment.ts'
+import { LiveSettings } from '../../src/cli/page-settings.ts'
 import { serverSettings } from '../../src/cli/server-settings.ts'
 import type { PolicyPatch } from '../../src/domain/policy.ts'
 import { learningRedactor, type LearningRedactor } from '../../src/domain/redact.ts'
@@ -10,7 +10,7 @@ import { LiveModels } from '../../src/runner/live-models.ts'
 import { scratchFolder } from './scratch.ts'
 
 export interface SettingsScene {
-  /** The data folder. */
+  /** The configuration folder. */
   readonly data: string
   readonly settings: LiveSettings
   readonly models: LiveModels
@@ -26,18 +26,13 @@ export interface SceneOptions {
   readonly fixed?: FixedSettings
   readonly file?: PolicyPatch
   readonly environment?: Environment
-  readonly secret?: string
-  readonly role?: 'owner' | 'follower'
 }
-
-/** What the file is sealed with. */
-export const SECRET = 'a-secret-of-the-server'
 
 /** For tests: the settings of a server, in a folder of their own. */
 export function settingsScene(options: SceneOptions = {}): SettingsScene {
-  const { data = scratchFolder(), fixed = {}, file = {}, environment = {}, secret = SECRET, role = 'owner' } = options
+  const { data = scratchFolder(), fixed = {}, file = {}, environment = {} } = options
   const redact = learningRedactor({ known: [] })
-  const settings = new LiveSettings({ data, fixed, file, environment, redact, secret, role })
+  const settings = new LiveSettings({ folder: data, fixed, file, environment, redact })
   const models = new LiveModels(() => settings.choice, { environment })
   const changed: string[] = []
   const onChanged = (fields: readonly string[]): void => void changed.push(...fields)

@@ -13,6 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { BUILT, type Child, runCli, runProcess } from './children.ts'
+import { type Ran, runHere } from './in-process.ts'
 import { scratchFolder } from './scratch.ts'
 
 type Options = Parameters<typeof runCli>[1]
@@ -49,14 +50,14 @@ export class SetupScene {
     return child
   }
 
-  async run(
-    args: readonly string[],
-    options: Options = {},
-  ): Promise<{ code: number | null; out: string; err: string }> {
+  /** In this process, unless it needs one of its own: with other permissions, or as another file. */
+  async run(args: readonly string[], options: Options = {}): Promise<Ran> {
+    const { env, cwd = this.project, heldBack, file } = options
+    if (!heldBack && file === undefined) return runHere(args, { cwd, env: { ...this.env, ...env } })
     const child = this.start(args, options)
     child.process.stdin?.end()
     const { code, stderr } = await child.ended
-    return { code, out: child.lines.join('\n'), err: stderr }
+    return { code: code ?? 0, out: child.lines.join('\n'), err: stderr }
   }
 
   /** In a terminal, where a person types this. */

@@ -3,26 +3,56 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { CheckSpec } from '../../src/domain/check.ts'
+import { reviewPlans, type ReviewOptions } from '../../src/cli/review.ts'
 import { planStatus } from '../../src/domain/plan-status.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Door } from '../../src/door/door.ts'
 import { BUILT, runCli } from '../support/children.ts'
 import { hostOf, overStdio } from '../support/mcp.ts'
 import { ownDatabase, postgresUrl } from '../support/postgres-store.ts'
-import { CTRL_C, inPty, noPty, type Pty } from '../support/pty.ts'
+import { CTRL_C, DOWN, ENTER, inPty, noPty, type Pty, typedInto } from '../support/pty.ts'
 import { Agent, checkIn, doorAt, type Site, site, workspaceIn } from '../support/terminal-scene.ts'
 
 const LINT: CheckSpec = { kind: 'command', run: ['npm', 'run', 'lint'] }
 const TEST: CheckSpec = { kind: 'command', run: ['npm', 'test', '--', '-t', 'a  b'], timeout_ms: 90_000 }
 
-/** The last line of the keys. */
-const KEYS = '(it goes on waiting)\n'
+const ANSWERS = ['Decide later', 'Approve', 'Edit', 'Request changes', 'Reject', 'Quit: it goes on waiting']
+
+/** Waits until the plan's question is drawn, not drawn again after a key. */
+async function asked(pty: Pty): Promise<void> {
+  await pty.until('◆  What do you say?')
+  await pty.until(ANSWERS.at(-1) ?? '')
+}
+
+/** Waits for the plan, and gives one of its answers. */
+async function answer(pty: Pty, label: string): Promise<void> {
+  await asked(pty)
+  pty.type(DOWN.repeat(ANSWERS.findIndex(each => each.startsWith(label))) + ENTER)
+}
+
+/** Waits for the list, and picks one of it. */
+async function picks(pty: Pty, question: string, number: number): Promise<void> {
+  await pty.until(`◆  ${question}`)
+  await pty.until('A plan')
+  pty.type(DOWN.repeat(number) + ENTER)
+}
 
 const review = (
-  { folder, home }: Site,
+  { folder, home, data }: Site,
   env: Readonly<Record<string, string>> = {},
-  args: readonly string[] = [],
-): Pty => inPty(['review', ...args], { cwd: folder, env: { HOME: home, TMPDIR: home, NO_COLOR: '1', ...env } })
+  given: Pick<ReviewOptions, 'wait' | 'store'> = {},
+): Pty => {
+  const environment = {
+    HOME: home,
+    XDG_CONFIG_HOME: '/nowhere',
+    PATH: process.env['PATH'],
+    TERM: 'xterm',
+    NO_COLOR: '1',
+    ...env,
+  }
+  const config = { file: join(folder, 'runsheet.json'), by: 'default' } as const
+  return typedInto(terminal => reviewPlans({ data, config, environment, invocation: 'runsheet', ...given }, terminal))
+}
 
 /** A program that is used as an editor. */
 function editor({ home }: Site, ...lines: readonly string[]): { EDITOR: string } {
@@ -37,37 +67,29 @@ const pending = async (door: Door): Promise<readonly ReviewRequest[]> =>
 
 const decisionOf = async (agent: Agent): Promise<unknown> => (await agent.resolution()).at(-1)?.data
 
-describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
-  it('lists the plans that wait; one key decides each, as the person at a terminal', async () => {
+describe('runsheet review', () => {
+  it('lists the plans that wait; a choice decides each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agents = await Promise.all(['one', 'two', 'three'].map(name => new Agent(door, name).opens()))
     for (const [index, agent] of agents.entries())
       await agent.plans(`Plan ${index + 1}`, { title: 'Then', details: 'More.\nLines.' })
     const pty = review(place)
-    await pty.until('3 plans wait for you:')
-    await pty.until('Which one?')
-    pty.type('2')
-    await pty.until(KEYS)
-    pty.type('c')
+    await pty.until('3 plans wait for you. Which one?')
+    await pty.until('Plan 3')
+    pty.type(DOWN.repeat(2) + ENTER)
+    await answer(pty, 'Request changes')
     await pty.until('What should the agent change?')
     pty.type('Split it\r')
     await pty.until('Sent back: nothing was written.')
     await pty.until('Which one?')
-    pty.type('1')
-    await pty.until(KEYS)
-    pty.type('r')
+    await pty.until('Plan 3')
+    pty.type(DOWN + ENTER)
+    await answer(pty, 'Reject')
     await pty.until('Why?')
     pty.type('Not now\r')
     await pty.until('Rejected: nothing was written.')
-    await pty.until(KEYS)
-    // Neither what was pasted nor other keys are answers.
-    for (const keys of ['aaa', '\u001b[A', 'z']) {
-      pty.type(keys)
-      await pty.until('\u0007')
-    }
-    expect(await pending(door)).toHaveLength(1)
-    pty.type('a')
+    await answer(pty, 'Approve')
     await pty.until('Approved: 2 steps written.')
     expect(await pty.ended).toBe(0)
     const origin = { actor: 'person', edge: 'terminal' }
@@ -79,7 +101,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     expect(pty.raw()).not.toContain('\u001b[1m')
   })
 
-  it('[DS4][DS5] shows disputes beside the plans, and one key answers each, as the person at a terminal', async () => {
+  it('[DS4][DS5] shows disputes beside the plans, and an answer settles each, as the person at a terminal', async () => {
     const place = site()
     const door = await doorAt(place)
     const agent = await new Agent(door, 'one').opens({ review: false }, { workspace: workspaceIn(place.folder) })
@@ -89,11 +111,9 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     await agent.disputes(3, 'Nobody is there.')
     await (await new Agent(door, 'two').opens()).plans('A plan')
     const pty = review(place)
-    await pty.until('4 decisions wait for you:')
-    await pty.until('Which one?')
-    expect(pty.shown()).toMatch(/^ 2 {2}disputed: Count\n {4}asked \d+ s ago, conversation one$/m)
-    pty.type('2')
-    await pty.until(KEYS)
+    await picks(pty, '4 decisions wait for you.', 2)
+    expect(pty.shown()).toMatch(/disputed: Count\n *asked \d+ s ago, conversation one$/m)
+    await asked(pty)
     for (const shown of [
       'The agent disputes step 1',
       'Done when: it is 4',
@@ -101,24 +121,21 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
       'The test wants 3.',
     ])
       expect(pty.shown()).toContain(shown)
-    pty.type('c')
+    pty.type(DOWN + ENTER)
     await pty.until('Its new check, one command')
     pty.type('npm run lint\r')
     await pty.until('The check was changed')
-    await pty.until('Which one?')
-    pty.type('2')
-    await pty.until(KEYS)
-    pty.type('i')
+    await picks(pty, '3 decisions wait for you.', 2)
+    await asked(pty)
+    pty.type(DOWN.repeat(4) + ENTER)
     await pty.until('A comment for the agent')
     pty.type('Use 4.\r')
     await pty.until('Insisted: the task is open again.')
-    await pty.until('Which one?')
-    pty.type('2')
-    await pty.until(KEYS)
-    pty.type('d')
+    await picks(pty, '2 decisions wait for you.', 2)
+    await asked(pty)
+    pty.type(DOWN.repeat(2) + ENTER)
     await pty.until('Settled as done.')
-    await pty.until(KEYS)
-    pty.type('q')
+    await answer(pty, 'Quit')
     expect(await pty.ended).toBe(0)
     expect(await agent.tasks()).toMatchObject([
       { status: 'in_progress', checks: [{ run: ['npm', 'run', 'lint'] }], dispute: { ended: { how: 'changed' } } },
@@ -135,14 +152,15 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     }
     const pty = review(place)
     await pty.until('Which one?')
+    await pty.until('open-chat')
     expect(pty.shown()).toMatch(
-      /^ 1 {2}Collect the figures .*… \(2 steps\)\n {4}asked \d+ s ago, conversation left-chat\n 2 {2}Collect the figures .*… \(2 steps\)\n {4}asked \d+ s ago, conversation open-chat$/m,
+      /Collect the figures .*… \(2 steps\)\n *asked \d+ s ago, conversation left-chat\n.*Collect the figures .*… \(2 steps\)\n *asked \d+ s ago, conversation open-chat/,
     )
-    pty.type('2')
-    await pty.until(KEYS)
+    pty.type(DOWN.repeat(2) + ENTER)
+    await asked(pty)
     expect(pty.shown()).toMatch(/^2 steps to review, asked \d+ s ago, without a deadline$/m)
-    pty.type('q')
-    expect(await pty.ended).toBe(0)
+    pty.type(CTRL_C)
+    expect(await pty.ended).toBe(130)
   })
 
   it('approving lets exactly the checks run that are shown, in full', async () => {
@@ -151,8 +169,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     const [lint, test] = [checkIn(place.folder, LINT, 'c1'), checkIn(place.folder, TEST, 'c2')]
     await agent.plans({ title: 'Fix', criteria: 'it works', checks: [lint, test], priority: 'high' }, 'Tell')
     const pty = review(place, { NO_COLOR: '' })
-    await pty.until('let the 2 checks marked [x] run')
-    await pty.until(KEYS)
+    await asked(pty)
     expect(pty.shown()).toContain(
       [
         ' 1  Fix',
@@ -160,13 +177,14 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
         '    Done when: it works',
         '    [x] npm run lint',
         "    [x] npm test -- -t 'a  b'",
-        '        timeout: 90s',
+        '        timeout_ms: 90000',
         '',
         ' 2  Tell',
       ].join('\n'),
     )
     expect(pty.raw()).toContain('\u001b[1mFix\u001b[22m')
-    pty.type('a')
+    expect(pty.shown()).toContain('Approve as proposed, and let the 2 checks marked [x] run')
+    pty.type(DOWN + ENTER)
     await pty.until('Approved: 2 steps written, and 2 checks may run.')
     expect(await agent.approvals()).toMatchObject([
       { data: { hash: lint.hash, via: 'review' } },
@@ -182,18 +200,22 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     const seen = join(place.home, 'seen')
     const env = editor(
       place,
-      `if [ ! -e ${seen} ]; then cp "$1" ${seen}; printf '## [2] Tell all\\n- [ ] npm test\\n' > "$1"; exit 0; fi`,
-      `cp "$1" ${seen}`,
-      `printf '## [2] Tell all\\n- [x] npm run build\\n\\n## [1] Fix\\n- [ ] npm run lint\\n\\n## Mine\\n' > "$1"`,
+      `if [ ! -e ${seen} ]; then cp "$1" ${seen}; echo 'steps: [{ step: 9, title: Tell all }]' > "$1"; exit 0; fi`,
+      `cat > "$1" <<END
+steps:
+- { step: 2, title: Tell all, checks: [{ run: npm run build }] }
+- { step: 1, title: Fix, checks: [{ run: npm run lint, approved: false }] }
+- title: Mine
+END`,
     )
     const pty = review(place, env)
-    await pty.until(KEYS)
-    pty.type('e')
-    await pty.until('approve as edited, and let the check marked [x] run')
-    await pty.until(KEYS)
-    expect(readFileSync(seen, 'utf8')).toMatch(
-      /^# ERROR in line 5: a check that you write is yours and runs\. Mark it \[x\], or delete it\.\n.*\n# ----\n## \[2\] Tell all\n- \[ \] npm test\n/,
-    )
+    await answer(pty, 'Edit')
+    await pty.until('Line 1: there is no step 9: the proposed steps are 1 to 3.')
+    await pty.until('Keep the plan as it was')
+    pty.type(ENTER)
+    await asked(pty)
+    expect(pty.shown()).toContain('Approve as edited, and let the check marked [x] run')
+    expect(readFileSync(seen, 'utf8')).toContain('- step: 2\n  title: Tell\n')
     expect(pty.shown()).toContain(
       [
         ' 1  Tell all (edited)',
@@ -209,7 +231,7 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
       ].join('\n'),
     )
     expect(await decisionOf(agent)).toBeUndefined()
-    pty.type('a')
+    pty.type(DOWN + ENTER)
     expect(await pty.ended).toBe(0)
     expect(await agent.titles()).toEqual(['Tell all', 'Fix', 'Mine'])
     expect(await decisionOf(agent)).toMatchObject({
@@ -227,19 +249,19 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     const failing = join(place.home, 'fails')
     const pty = review(place, editor(place, `[ ! -e ${failing} ] || exit 3`, ': > "$1"'))
     // Typed before anything was asked.
-    pty.type('a')
-    await pty.until(KEYS)
-    pty.type('e')
+    pty.type(DOWN + ENTER)
+    await answer(pty, 'Edit')
     await pty.until('The file was empty: nothing was changed')
-    await pty.until(KEYS)
+    await asked(pty)
     writeFileSync(failing, '')
-    pty.type('e')
+    pty.type(DOWN.repeat(2) + ENTER)
     await pty.until('it ended with 3.')
-    await pty.until(KEYS)
-    pty.type('c')
+    await answer(pty, 'Request changes')
     await pty.until('What should the agent change?')
-    pty.type('\r')
-    await pty.until(KEYS)
+    pty.type(ENTER)
+    // Letters, also pasted ones, are no answers.
+    await asked(pty)
+    pty.type('aaa')
     pty.type(CTRL_C)
     expect(await pty.ended).toBe(130)
     expect(await pending(door)).toHaveLength(1)
@@ -250,23 +272,22 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     const door = await doorAt(place)
     const first = await (await new Agent(door, 'one').opens()).plans('Plan 1')
     const pty = review(place, editor(place, `sed -i 's/Plan 2/My plan/' "$1"`))
-    await pty.until(KEYS)
+    await asked(pty)
     const second = await (await new Agent(door, 'two').opens()).plans('Plan 2')
-    pty.type('c')
+    pty.type(DOWN.repeat(3) + ENTER)
     await pty.until('What should the agent change?')
     await door.reviews.decide('local', first, { action: 'confirm', tasks: [{ draft_index: 0 }] }, 'http')
     pty.type('Split it\r')
     await pty.until('Not decided here: it was approved on the page or over HTTP a moment before.')
-    await pty.until(KEYS)
-    pty.type('e')
+    await answer(pty, 'Edit')
     await pty.until('My plan (edited)')
-    await pty.until(KEYS)
+    await asked(pty)
     await door.reviews.decide('local', second, { action: 'cancel' }, 'mcp_form')
     await pty.until("Not decided here: it was rejected in the agent's host a moment before.")
     await pty.until('Your edits are kept in ')
     expect(await pty.ended).toBe(0)
     const [, kept = ''] = /kept in (\S+)\n/.exec(pty.shown()) ?? []
-    expect(readFileSync(kept, 'utf8')).toContain('## [1] My plan\n')
+    expect(readFileSync(kept, 'utf8')).toContain('- step: 1\n  title: My plan\n')
   })
 
   it('a plan that the agent replaces while it is edited is told, and the new one is shown', async () => {
@@ -277,35 +298,32 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
     const [opened, go] = [join(place.home, 'opened'), join(place.home, 'go')]
     execFileSync('mkfifo', [go])
     const pty = review(place, editor(place, `sed -i 's/Old/Better/' "$1"`, `: > ${opened}`, `read line < ${go}`))
-    await pty.until(KEYS)
-    pty.type('e')
+    await answer(pty, 'Edit')
     await expect.poll(() => existsSync(opened)).toBe(true)
     await agent.plans('New plan')
     writeFileSync(go, 'on\n')
     await pty.until('Not decided here: The agent has proposed another plan instead.')
     await pty.until('Your edits are kept in ')
     await pty.until(' 1  New plan')
-    await pty.until(KEYS)
-    pty.type('s')
+    await answer(pty, 'Decide later')
     expect(await pty.ended).toBe(0)
     const [, kept = ''] = /kept in (\S+)\n/.exec(pty.shown()) ?? []
-    expect(readFileSync(kept, 'utf8')).toContain('## [1] Better plan\n')
+    expect(readFileSync(kept, 'utf8')).toContain('- step: 1\n  title: Better plan\n')
     expect(await pending(door)).toMatchObject([{ draft_tasks: [{ title: 'New plan' }] }])
   })
 
   it('says that nothing waits, and with --wait waits for the next plan', async () => {
     const place = site()
     const empty = review(place)
-    await empty.until(`Nothing waits for you in ${join(place.home, '.runsheet')}.`)
+    await empty.until(`Nothing waits for you in ${place.data}.`)
     expect(await empty.ended).toBe(0)
     const door = await doorAt(place)
     const agent = await new Agent(door, 'chat').opens()
-    const pty = review(place, {}, ['--wait'])
+    const pty = review(place, {}, { wait: true })
     await pty.until('Waiting for a plan to review')
     await agent.plans('Fix')
     await pty.until(' 1  Fix')
-    await pty.until(KEYS)
-    pty.type('q')
+    await answer(pty, 'Quit')
     expect(await pty.ended).toBe(0)
     expect(await pending(door)).toHaveLength(1)
   })
@@ -313,9 +331,17 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
   it("[TE9] is a person's: not in the shell of an agent, even with a terminal", async () => {
     const place = site()
     await (await new Agent(await doorAt(place), 'chat').opens()).plans('Fix')
-    const pty = review(place, { GEMINI_CLI: '1' })
-    await pty.until("this shell is Gemini CLI's.")
-    expect(await pty.ended).toBe(1)
+    await expect(review(place, { GEMINI_CLI: '1' }).ended).rejects.toThrow("this shell is Gemini CLI's.")
+  })
+
+  it.skipIf(noPty !== '')('decides as a program, in a terminal', async () => {
+    const place = site()
+    const door = await doorAt(place)
+    await (await new Agent(door, 'chat').opens()).plans('Fix')
+    const pty = inPty(['review'], { cwd: place.folder, env: { HOME: place.home } })
+    await answer(pty, 'Approve')
+    expect(await pty.ended).toBe(0)
+    expect(await pending(door)).toEqual([])
   })
 
   it.each(['sqlite', 'file', ...(postgresUrl === '' ? [] : ['postgres'])])(
@@ -326,21 +352,20 @@ describe(`runsheet review${noPty}`, { skip: noPty !== '' }, () => {
       const env = { HOME: place.home, RUNSHEET_STORE: store }
       const host = await overStdio(place.data, hostOf({ era: '2025' }), [], BUILT, { env, cwd: place.folder })
       onTestFinished(() => host.client.close())
-      const answer = host.call('plan', { tasks: [{ title: 'Look' }, { title: 'Leap' }] })
-      const pty = review(place, { ...env, ...editor(place, `sed -i 's/Leap/Jump/' "$1"`) }, ['--wait'])
-      await pty.until(KEYS)
-      pty.type('e')
-      await pty.until(KEYS)
-      pty.type('a')
+      const planned = host.call('plan', { tasks: [{ title: 'Look' }, { title: 'Leap' }] })
+      const given = { wait: true, store } as const
+      const pty = review(place, editor(place, `sed -i 's/Leap/Jump/' "$1"`), given)
+      await answer(pty, 'Edit')
+      await answer(pty, 'Approve')
       await pty.until('Approved: 2 steps written.')
       expect(await pty.ended).toBe(0)
-      expect((await answer).text).toContain('Jump')
+      expect((await planned).text).toContain('Jump')
       if (kind === 'file') expect(readFileSync(taskFile(place), 'utf8')).toContain('Jump')
     },
   )
 })
 
-describe(`a check that is written in the terminal${noPty}`, { skip: noPty !== '' }, () => {
+describe('a check that is written in the terminal', () => {
   it('runs where the agent works, and proves the step', async () => {
     const place = site()
     const env = { HOME: place.home, XDG_CONFIG_HOME: join(place.home, '.config') }
@@ -349,19 +374,16 @@ describe(`a check that is written in the terminal${noPty}`, { skip: noPty !== ''
       cwd: place.folder,
     })
     onTestFinished(() => host.client.close())
-    const answer = host.call('plan', { tasks: [{ title: 'Write it down' }] })
+    const planned = host.call('plan', { tasks: [{ title: 'Write it down' }] })
     const pty = review(
       place,
-      { ...env, ...editor(place, `printf -- '\\n- may change: notes.txt\\n- [x] ls notes.txt\\n' >> "$1"`) },
-      ['--wait'],
+      { ...env, ...editor(place, `printf '  scope: [notes.txt]\\n  checks: [{ run: ls notes.txt }]\\n' >> "$1"`) },
+      { wait: true },
     )
-    await pty.until(KEYS)
-    pty.type('e')
-    await pty.until('let the check marked [x] run')
-    await pty.until(KEYS)
-    pty.type('a')
+    await answer(pty, 'Edit')
+    await answer(pty, 'Approve')
     await pty.until('and 1 check may run.')
-    await answer
+    await planned
     expect(await host.call('update', { id: 1, outcome: 'Done.' })).toMatchObject({ isError: true })
     writeFileSync(join(place.folder, 'notes.txt'), 'noted')
     expect(await host.call('update', { id: 1, outcome: 'Done.' })).toMatchObject({ isError: false })

@@ -36,10 +36,8 @@ const SECONDS = 3
 
 export const claudeCode: Host = {
   name: 'claude-code',
-  label: 'Claude Code',
   command: 'claude',
   tried: '2.1.325',
-  hookClient: 'claude-code',
   serverPath: ['mcpServers', 'runsheet'],
   settings: (place, installation) => {
     const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]

@@ -56,10 +56,8 @@ const DESKTOP = [
 
 export const codex: Host = {
   name: 'codex',
-  label: 'Codex',
   command: 'codex',
   tried: '0.166.0',
-  hookClient: 'codex-mcp-client',
   serverPath: ['mcp_servers', 'runsheet'],
   settings: (place, installation) => {
     const [command, ...args] = [...installation.program, ...mcpArguments(installation, true)]

@@ -1,7 +1,8 @@
+import type { HostName } from '../../hosts/hosts.ts'
 import { eventsFor, type EventUses, type Handler, type HookGroup, hookCommand } from '../hooks.ts'
-import type { HostName, Installation, Place } from '../host.ts'
+import type { Installation, Place } from '../host.ts'
 
-export interface CommandHooks {
+interface CommandHooks {
   readonly host: HostName
   readonly uses: EventUses
   /** In the host's unit. */

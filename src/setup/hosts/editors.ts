@@ -5,7 +5,6 @@ import { configHome, folderIn, type Host, type Installation, mcpArguments, type 
 
 export const cursor: Host = {
   name: 'cursor',
-  label: 'Cursor',
   command: 'cursor',
   serverPath: ['mcpServers', 'runsheet'],
   settings: (place, installation) => [
@@ -20,7 +19,6 @@ export const cursor: Host = {
 
 export const vscode: Host = {
   name: 'vscode',
-  label: 'VS Code',
   command: 'code',
   serverPath: ['servers', 'runsheet'],
   settings: (place, installation) => [
@@ -41,7 +39,6 @@ export const vscode: Host = {
 
 export const zed: Host = {
   name: 'zed',
-  label: 'Zed',
   command: 'zed',
   serverPath: ['context_servers', 'runsheet'],
   settings: (place, installation) => [

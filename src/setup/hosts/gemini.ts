@@ -20,7 +20,6 @@ const HOOKS = {
 
 export const gemini: Host = {
   name: 'gemini',
-  label: 'Gemini CLI',
   command: 'gemini',
   tried: '0.61.0',
   serverPath: ['mcpServers', 'runsheet'],

@@ -1,4 +1,5 @@
-import type { Host, HostName } from '../host.ts'
+import type { HostName } from '../../hosts/hosts.ts'
+import type { Host } from '../host.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { cursor, vscode, zed } from './editors.ts'

@@ -10,7 +10,6 @@ const SETTINGS = /^const SETTINGS = .*$/m
 export const opencodeWith = (plugin: string): Host => {
   const opencode: Host = {
     name: 'opencode',
-    label: 'OpenCode',
     command: 'opencode',
     tried: '1.18.33',
     serverPath: ['mcp', 'runsheet'],

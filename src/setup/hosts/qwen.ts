@@ -20,7 +20,6 @@ const HOOKS = {
 
 export const qwen: Host = {
   name: 'qwen',
-  label: 'Qwen Code',
   command: 'qwen',
   tried: '0.24.4',
   serverPath: ['mcpServers', 'runsheet'],

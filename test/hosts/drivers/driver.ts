@@ -1,4 +1,4 @@
-import type { HookHost } from '../../../src/hooks/event.ts'
+import type { HookHost } from '../../../src/hosts/hosts.ts'
 import type { OwnCall } from '../agent.ts'
 import type { ModelApi } from '../model/model.ts'
 

@@ -12,24 +12,24 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { SECRET, type SettingsScene, settingsScene } from '../../test/support/settings.ts'
-import { SettingsOnDisk } from './saved-settings.ts'
+import { type SettingsScene, settingsScene } from '../../test/support/settings.ts'
+import { SettingsOnDisk } from './page-settings.ts'
 
 let scene: SettingsScene
 let file: string
-/** The file as a server with the same token writes it. */
+/** The file as a server writes it. */
 let disk: SettingsOnDisk
 
 beforeEach(() => {
   scene = settingsScene()
   onTestFinished(scene.remove)
   file = join(scene.data, 'settings.json')
-  disk = new SettingsOnDisk(scene.data, SECRET)
+  disk = new SettingsOnDisk(scene.data)
 })
 
 const change = (what: Parameters<SettingsScene['part']['change']>[1]) =>
   scene.part.change(scene.part.view().version, what)
-const restarted = (secret = SECRET): SettingsScene => settingsScene({ data: scene.data, secret })
+const restarted = (): SettingsScene => settingsScene({ data: scene.data })
 /** A file of another's making. */
 const edit = (settings: unknown): void =>
   writeFileSync(file, typeof settings === 'string' ? settings : JSON.stringify({ format: 1, settings }))
@@ -37,29 +37,12 @@ const edit = (settings: unknown): void =>
 /** Everything that a settings file can be but one of ours. */
 const UNUSABLE: readonly (readonly [string, () => void, RegExp])[] = [
   ['no JSON', () => edit('{ "format": 1, "settings": { "key": "sk-secret'), /it is not valid JSON/],
-  ['empty', () => edit(''), /it is not valid JSON|it is gone/],
+  ['empty', () => edit(''), /it is not valid JSON/],
   ['of another format', () => edit('{ "format": 2, "settings": {} }'), /format: /],
   ['with a field that we do not know', () => edit({ toolset: 'x' }), /settings: .*toolset/],
   ['with a wrong value', () => edit({ review: 'yes' }), /settings\.review: /],
   ['with a URL that has a login', () => edit({ base_url: 'http://a:b@c/' }), /settings\.base_url: /],
-  [
-    'with a deadline out of range',
-    () => disk.write({ review_timeout_ms: 0 }),
-    /another program|review_timeout_ms must/,
-  ],
-  [
-    'valid, and of another program',
-    () => edit({ review: true, gate: false }),
-    /another program wrote it|no server with/,
-  ],
-  [
-    'ours, with a value that another program changed',
-    () => {
-      disk.write({ review: true })
-      writeFileSync(file, readFileSync(file, 'utf8').replace('true', 'false'))
-    },
-    /another program wrote it|no server with/,
-  ],
+  ['with a deadline out of range', () => disk.write({ review_timeout_ms: 0 }), /review_timeout_ms must/],
   [
     'larger than 1 MB',
     () => {
@@ -96,7 +79,11 @@ describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
     expect(scene.part.view()).toEqual({
       ...before,
       problems: [
-        { message: expect.stringMatching(/^settings\.json in the data folder cannot be used: .* before it count/) },
+        {
+          message: expect.stringMatching(
+            /^settings\.json in your configuration folder cannot be used: .* before it count/,
+          ),
+        },
       ],
     })
     expect(scene.settings.problem).toMatch(why)
@@ -113,31 +100,18 @@ describe.each(UNUSABLE)('a file that is %s', (_, make, why) => {
 })
 
 describe('the file while the server runs', () => {
-  it('an older one that is put back does not count, although we wrote it', () => {
+  it('without it the page sets nothing, until the next change writes it again', () => {
     change({ review: false })
-    const older = readFileSync(file)
-    change({ review: true })
-    writeFileSync(file, older)
-    expect(scene.part.view()).toMatchObject({ settings: { review: { value: true } }, problems: [expect.anything()] })
-  })
-
-  it('if it is removed, the settings stay, and the next change writes them again', () => {
-    change({ review: false })
-    const before = scene.part.view()
     rmSync(file)
-    expect(scene.part.view()).toEqual({
-      ...before,
-      problems: [{ message: expect.stringContaining('it is gone. The settings before it count. The next change') }],
-    })
+    expect(scene.part.view()).toMatchObject({ settings: { review: { source: 'default' } }, problems: [] })
     change({ gate: false })
-    expect(scene.part.view().problems).toEqual([])
-    expect(restarted().settings.policy).toEqual({ review: false, gate: false })
+    expect(restarted().settings.policy).toEqual({ gate: false })
   })
 
-  it('one that was touched, and says the same, is ours', () => {
-    change({ review: false })
+  it('one that was touched, and says the same, keeps its version', () => {
+    const { version } = change({ review: false })
     writeFileSync(file, readFileSync(file))
-    expect(scene.part.view().problems).toEqual([])
+    expect(scene.part.view().version).toBe(version)
   })
 
   it('those who have to know of a change hear of it', () => {
@@ -149,22 +123,15 @@ describe('the file while the server runs', () => {
   })
 })
 
-describe('another process of the folder', () => {
-  it('follows what the server writes, its key included for the redactor', () => {
-    const follower = settingsScene({ data: scene.data, role: 'follower' })
-    expect(follower.settings.policy).toEqual({})
+describe('another process of the user', () => {
+  it('follows what a server writes, its key included for the redactor, and is told', () => {
+    const other = restarted()
+    let heard = 0
+    other.settings.onChange(() => (heard += 1))
     change({ review: false, model: 'openai:x', key: 'a-key-of-a-person' })
-    expect(follower.settings.policy).toEqual({ review: false })
-    expect(follower.redact.content('a-key-of-a-person')).toBe('[redacted]')
-    rmSync(file)
-    expect(follower.settings.policy).toEqual({ review: false })
-  })
-
-  it("without the server's token it takes only what is stricter, and nothing about models", () => {
-    change({ review: false, gate: true, review_timeout_ms: 5_000, model: 'openai:x' })
-    const follower = settingsScene({ data: scene.data, role: 'follower', secret: 'another-token' })
-    expect(follower.settings.policy).toEqual({ gate: true, review_timeout_ms: 5_000 })
-    expect(follower.models.defaultName).toBe('demo')
+    expect(other.settings.policy).toEqual({ review: false })
+    expect(other.redact.content('a-key-of-a-person')).toBe('[redacted]')
+    expect(heard).toBe(1)
   })
 })
 
@@ -191,7 +158,8 @@ describe('a restart', () => {
   it('finds what was saved; nothing is written before the first change', () => {
     expect(existsSync(file)).toBe(false)
     change({ model: 'openai:gpt-5', key: 'a-key-of-a-person', review_timeout_ms: null })
-    expect(restarted().part.view()).toEqual(scene.part.view())
+    const { version: _, ...view } = scene.part.view()
+    expect(restarted().part.view()).toMatchObject(view)
     expect(restarted().redact.content('a-key-of-a-person')).toBe('[redacted]')
   })
 
@@ -200,10 +168,5 @@ describe('a restart', () => {
     chmodSync(file, 0o644)
     restarted()
     expect(statSync(file).mode & 0o777).toBe(0o600)
-  })
-
-  it("with another person's token ends in one line: who had the old one may have made the settings", () => {
-    change({ review: false })
-    expect(() => restarted('another-token')).toThrow("no server with the person's present token wrote it. Delete it,")
   })
 })

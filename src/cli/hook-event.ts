@@ -1,0 +1,187 @@
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
+import { GATE_MARK } from '../domain/host-marks.ts'
+import { isId } from '../domain/text.ts'
+import { answerFor, type HookAnswer, type HookEvent, type HookFeatures } from '../hooks/event.ts'
+import type { HookNote, HookNotes } from '../hooks/notes.ts'
+import { eventOf, type Payload } from '../hooks/payload.ts'
+import { type HookHost, HOSTS } from '../hosts/hosts.ts'
+import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
+import { ancestors, hostFile, hostProcess, hostsFolder } from './hook-socket.ts'
+
+export interface HookCommand {
+  readonly name: string
+  readonly host: HookHost
+  readonly features: HookFeatures
+}
+
+export interface HostEvent extends HookCommand {
+  readonly event: HookEvent
+  /** OpenCode's plugin keeps the notes itself: it sends them and gets them back. */
+  readonly given: GivenNotes | undefined
+}
+
+interface GivenNotes extends HookNotes {
+  readonly written: () => HookNote | undefined
+}
+
+export function hostEvent(command: HookCommand, text: string): HostEvent | undefined {
+  const payload: unknown = JSON.parse(text)
+  if (typeof payload !== 'object' || payload === null) return undefined
+  const event = eventOf(command.host, command.name, payload as Payload)
+  if (event?.kind === 'stop' && isPersonsStop(command.host, payload as Payload)) return undefined
+  return (
+    event && {
+      ...command,
+      event,
+      given: HOSTS[command.host].hooks === 'plugin' ? givenNotes(payload as Payload) : undefined,
+    }
+  )
+}
+
+/** Gemini CLI reports a cancel by the person as a stop of the agent; only its transcript tells them apart. */
+function isPersonsStop(host: HookHost, { transcript_path }: Payload): boolean {
+  return host === 'gemini' && typeof transcript_path === 'string' && wasCancelled(transcript_path)
+}
+
+/** One JSON line; '' for no answer. */
+export function answerLine({ host, name, given }: HostEvent, answer: HookAnswer): string {
+  const note = given?.written()
+  const whole = { ...answerFor(host, name, answer), ...(note ? { note: { since: note.since, told: note.told } } : {}) }
+  return Object.keys(whole).length > 0 ? `${JSON.stringify(whole)}\n` : ''
+}
+
+function givenNotes(payload: Payload): GivenNotes {
+  const { since, told } = (payload['note'] ?? {}) as Readonly<Record<string, unknown>>
+  const numberOf = (raw: unknown): number | undefined => (typeof raw === 'number' ? raw : undefined)
+  let written: HookNote | undefined
+  return {
+    read: session => ({ session, since: numberOf(since), told: numberOf(told) }),
+    write: note => (written = note),
+    written: () => written,
+  }
+}
+
+// Command hooks tell the host's MCP process which session it serves, through a file named after the host.
+
+const MAX_BYTES = 16_384
+
+export function fileNotes(data: string, host: HookHost): HookNotes {
+  let pid: number | undefined
+  const file = (): string => fileOf(data, (pid ??= hostProcess()))
+  return {
+    read: session => {
+      const noted = readNote(file())
+      return noted?.host === host && noted.note.session === session ? noted.note : { session }
+    },
+    write: note => {
+      makePrivateFolder(hostsFolder(data))
+      replacePrivateFile(file(), JSON.stringify({ host, ...note }))
+    },
+  }
+}
+
+/** Leaves the session of a prompt for the MCP process of the host, which is not connected yet. */
+export function noteSession(data: string, command: HookCommand, payload: string): void {
+  const { host, event, given } = hostEvent(command, payload) ?? {}
+  if (host && event?.kind === 'prompt' && !given)
+    fileNotes(data, host).write({ session: event.session, turn: event.turn })
+}
+
+/** The session that the host's hooks named last. */
+export function notedSession(data: string): (host: HookHost) => string | undefined {
+  let pids: readonly number[] | undefined
+  return host => {
+    pids ??= ancestors().map(({ pid }) => pid)
+    return pids.flatMap(pid => readNote(fileOf(data, pid)) ?? []).find(noted => noted.host === host)?.note.session
+  }
+}
+
+export function removeOldNotes(data: string): void {
+  for (const name of list(hostsFolder(data))) {
+    const [, pid, suffix = ''] = /^(\d+)\.(json|v\d+\.sock)$/.exec(name) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(hostFile(data, Number(pid), suffix), { force: true })
+  }
+}
+
+const fileOf = (data: string, pid: number): string => hostFile(data, pid, 'json')
+
+function readNote(file: string): { readonly host: string; readonly note: HookNote } | undefined {
+  try {
+    const text = readRegularFile(file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
+    const { host, session, turn, since, told } = JSON.parse(text) as Record<string, unknown>
+    if (typeof host !== 'string' || !isId(session)) return undefined
+    const numbers = { since: numberOf(since), told: numberOf(told) }
+    return { host, note: { session, turn: isId(turn) ? turn : undefined, ...numbers } }
+  } catch {
+    return undefined
+  }
+}
+
+const numberOf = (raw: unknown): number | undefined => (typeof raw === 'number' ? raw : undefined)
+
+function list(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+/** Read limit from the end: Gemini CLI also appends rewrites of the whole conversation. */
+const MAX_TAIL = 4 * 1024 * 1024
+
+/**
+ * Detects that a person cancelled Gemini CLI's work on their newest prompt. Hooks do not report this: after Esc they
+ * get stale texts and those of an agent that Gemini CLI resumes by itself. False if the transcript is unreadable.
+ */
+function wasCancelled(transcript: string): boolean {
+  for (const line of tailOf(transcript).split('\n').toReversed()) {
+    const { type, content } = recordIn(line)
+    if (type === 'info' && content === 'Request cancelled.') return true
+    if (type === 'user' && isPrompt(content)) return false
+  }
+  return false
+}
+
+/** Excludes tool results and the messages of Gemini CLI or our gate. */
+function isPrompt(content: unknown): boolean {
+  const parts = (Array.isArray(content) ? content : [{ text: content }]) as readonly Record<string, unknown>[]
+  const [first] = parts.map(({ text }) => text)
+  return typeof first === 'string' && !first.startsWith(GATE_MARK) && !first.startsWith('[System: ')
+}
+
+function tailOf(path: string): string {
+  let file: number | undefined
+  try {
+    // O_NONBLOCK, because opening a pipe would block.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const found = fstatSync(file)
+    if (!found.isFile()) return ''
+    const bytes = Buffer.alloc(Math.min(found.size, MAX_TAIL))
+    const read = readSync(file, bytes, 0, bytes.length, found.size - bytes.length)
+    return bytes.toString('utf8', 0, read)
+  } catch {
+    return ''
+  } finally {
+    if (file !== undefined) closeSync(file)
+  }
+}
+
+function recordIn(line: string): Readonly<Record<string, unknown>> {
+  // Skip rewritten conversations and a partial first line.
+  if (!line.startsWith('{') || line.startsWith('{"$set"')) return {}
+  try {
+    return JSON.parse(line) as Readonly<Record<string, unknown>>
+  } catch {
+    return {}
+  }
+}
