@@ -5,14 +5,15 @@ import { fault } from '../support/faults.ts'
 import type { Answer, ModelRequest } from '../support/provider.ts'
 
 const RUN = ['check_started', 'check_ran']
+/** A run before the work records the files, too. */
+const FIRST = ['check_started', 'baseline_taken check_ran']
 const FINAL = ['check_requested', ...RUN]
 
 /** What a process commits that serves an agent elsewhere and runs its checks. */
 const AGENT = [
   'policy_set turn_opened task_created task_created check_approved check_requested check_approved check_requested tool_answered',
-  'baseline_taken',
-  ...RUN,
-  ...RUN,
+  ...FIRST,
+  ...FIRST,
   'tool_called claim_made',
   'check_started',
   'check_ran task_changed task_changed claim_settled tool_answered',
@@ -27,9 +28,8 @@ const AGENT = [
 const OWN = [
   'step_finished',
   'task_created task_created check_approved check_requested check_approved check_requested tool_answered',
-  'baseline_taken',
-  ...RUN,
-  ...RUN,
+  ...FIRST,
+  ...FIRST,
   'step_finished',
   'claim_made',
   ...RUN,
@@ -56,10 +56,10 @@ function pointsOf(commits: readonly string[], few: readonly (readonly ['before' 
 describe.concurrent('a process that dies in a claim of an agent elsewhere', () => {
   fault('kill -9 of a process that has a claim checked')
   const few = [
-    ['after', 2],
-    ['after', 9],
-    ['before', 10],
-    ['after', 16],
+    ['after', 3],
+    ['after', 8],
+    ['before', 9],
+    ['after', 15],
   ] as const
   it.each(pointsOf(AGENT, few))(
     '[CF1] %s commit %i (%s): another one goes on, and the call finds its answer',
@@ -112,8 +112,8 @@ describe.concurrent('a process that dies in a claim of an agent elsewhere', () =
 describe.concurrent('a process that dies in a claim of a turn of ours', () => {
   fault('kill -9 of a process that has a claim checked')
   const few = [
-    ['before', 12],
-    ['after', 19],
+    ['before', 11],
+    ['after', 18],
   ] as const
   it.each(pointsOf(OWN, few))('[CF1] %s commit %i (%s): the turn goes on where it was', (when, nth, line) =>
     ClaimScene.play(async scene => {
