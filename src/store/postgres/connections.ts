@@ -63,7 +63,11 @@ export class Connections implements Database {
       })
       // A broken idle connection has already left the pool; the next call gets a new one.
       pool.on('error', () => {})
-      pool.on('connect', client => setLimits(client, ms))
+      pool.on('connect', client => {
+        // A connection that breaks between two owners has no other listener, and would end the process.
+        client.on('error', () => {})
+        setLimits(client, ms)
+      })
       return pool
     }
     this.#pool = this.#newPool()
