@@ -353,6 +353,8 @@ it('on a touch screen: 44 px targets; titles without a space, either direction, 
   // The rest of a long answer is a press away.
   const rest = page.getByRole('button', { name: 'Show the rest (870 kB)' })
   expect(await messages(page).getByText('the end').count()).toBe(0)
+  // The open plan leaves little room for the thread.
+  await page.locator('.rs-summary').click()
   await rest.click()
   await messages(page).getByText('the end').waitFor()
   const whole = await page.locator('.app-markdown, .app-rest').allTextContents()
