@@ -328,7 +328,8 @@ export class SqliteStore implements FullStore {
       done()
       staged.rejectRefused()
       staged.resolve()
-      if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
+      const { commits, after } = staged
+      if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq, commits })
     }
     return undefined
   }
