@@ -73,14 +73,20 @@ export const Runsheet = async ({ client, directory }) => {
       chat.isStopped = false
       // Evidence needs neither the turn's start nor the digest.
       if (!features.includes('gate') && !features.includes('digest')) return
-      // Not awaited: OpenCode has other work to do before it needs the answer.
-      chat.asked = ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) }).then(answer => {
+      chat.note.since = undefined
+      chat.begin = async () => {
+        const answer = await ask('chat.message', sessionID, { prompt: prompt.slice(0, 100) })
         chat.digest = answer?.context ?? ''
-      })
+      }
+      // Not awaited: OpenCode has other work to do before it needs the answer.
+      chat.asked = chat.begin()
     },
     'tool.execute.before': async ({ tool, sessionID, callID }, output) => {
       if (!tool.startsWith('runsheet_')) return
-      await chats.get(sessionID)?.asked
+      const chat = chats.get(sessionID)
+      await chat?.asked
+      // With the first prompt the MCP process was not up yet. The gate has to know where the turn began.
+      if (chat?.begin && chat.note.since === undefined) await chat.begin()
       const mac = createHmac('sha256', secret()).update(JSON.stringify([sessionID, callID])).digest('hex')
       output.args.runsheet_session = { id: sessionID, call: callID, mac }
     },
