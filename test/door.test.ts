@@ -450,12 +450,6 @@ describe('a door whose store fails now and then', () => {
           fails = false
           return Promise.reject(new Error('no eyes'))
         },
-        // As from another process: without the commits.
-        changes: async function* (signal) {
-          for await (const hint of store.changes(signal)) {
-            yield hint.kind === 'text' ? hint : { ...ref, kind: 'log', seq: hint.seq }
-          }
-        },
       }),
       onError: error => errors.push(error),
     })

@@ -61,17 +61,12 @@ export class Tails {
     const commits = await commitsAfter(this.#store, ref, follower.seq, PAGE)
     follower.seq = commits.at(-1)?.seq ?? follower.seq
     if (commits.length === 0 && feed.seq === undefined) {
-      feed.seq = await this.#headAt(ref, follower.seq)
+      // Not the follower's own seq, which may be past the head.
+      feed.seq = (await this.#store.load(ref)).seq
     }
     // Another follower may have advanced the feed concurrently, and no further hint may arrive.
     if (commits.length === 0 && (feed.seq ?? 0) > follower.seq) follower.wake()
     return commits
-  }
-
-  /** The seq of the head, if nothing follows `seq`. A caller's own seq may be past it. */
-  async #headAt(ref: Ref, seq: number): Promise<number> {
-    const [last] = seq > 0 ? await this.#store.eventsAfter(ref, seq - 1, 1) : []
-    return last?.seq ?? (await this.#store.load(ref)).seq
   }
 
   #join(ref: Ref, member: Member, signal: AbortSignal): { readonly feed: Feed; readonly leave: () => void } {
@@ -126,7 +121,7 @@ export class Tails {
     }
     feed.hinted = Math.max(feed.hinted, hint.seq)
     if (feed.seq === undefined) feed.reset()
-    else if (hint.seq > feed.seq && !feed.offered(hint.commits)) feed.reading ??= this.#read(hint, feed)
+    else if (hint.seq > feed.seq) feed.reading ??= this.#read(hint, feed)
   }
 
   async #read(ref: Ref, feed: Feed): Promise<void> {
@@ -135,10 +130,9 @@ export class Tails {
         const { hinted } = feed
         const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
         feed.seq = commits.at(-1)?.seq ?? feed.seq
-        feed.offer(commits)
+        if (commits.length > 0) for (const member of feed.members) member.offer(commits)
         // A hint that came during the read may announce a commit that the read missed.
-        if (feed.seq !== undefined && feed.seq >= feed.hinted) break
-        if (commits.length === 0 && hinted === feed.hinted) break
+        else if (hinted === feed.hinted) break
       }
     } catch (error) {
       this.#onError(error)
@@ -157,18 +151,6 @@ class Feed {
   seq: number | undefined
   hinted = 0
   reading: Promise<void> | undefined
-
-  /** Passes commits on that follow directly; false if they do not, or a read is under way. */
-  offered(commits: readonly Commit[] = []): boolean {
-    if (this.reading || commits[0]?.events[0]?.seq !== (this.seq ?? 0) + 1) return false
-    this.seq = commits.at(-1)?.seq ?? this.seq
-    this.offer(commits)
-    return true
-  }
-
-  offer(commits: readonly Commit[]): void {
-    if (commits.length > 0) for (const member of this.members) member.offer(commits)
-  }
 
   reset(): void {
     this.seq = undefined

@@ -218,7 +218,7 @@ class MemoryStore implements seam.Store {
       this.#put({ ...ref, attempt: 0, ...FREE, ...this.#turns.get(turnKey(ref, row.turn)), ...row })
     }
     for (const row of rows.reviews) this.#reviews.set(`${ref.tenant}/${row.id}`, { ...row, ref })
-    if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq, commits })
+    if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq })
   }
 
   #isServed(need: Need): boolean {

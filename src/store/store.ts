@@ -67,16 +67,7 @@ export interface Committed<T> {
 }
 
 /** Says that a log or a live text changed, not how: read it to find out. `seq` is the log's head at that time. */
-export type Hint = Ref &
-  (
-    | {
-        readonly kind: 'log'
-        readonly seq: number
-        /** The commits themselves, if this process wrote them: they need not be read. */
-        readonly commits?: readonly Commit[]
-      }
-    | { readonly kind: 'text' }
-  )
+export type Hint = Ref & ({ readonly kind: 'log'; readonly seq: number } | { readonly kind: 'text' })
 
 /** Selects a page of a list: at most `limit` items after `cursor`. */
 export interface Page {

@@ -328,8 +328,7 @@ export class SqliteStore implements FullStore {
       done()
       staged.rejectRefused()
       staged.resolve()
-      const { commits, after } = staged
-      if (commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: after.seq, commits })
+      if (staged.commits.length > 0) this.#hints.publish({ ...ref, kind: 'log', seq: staged.after.seq })
     }
     return undefined
   }
