@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -26,8 +27,8 @@ export function programOf(file: URL): string {
   return existsSync(bundle) ? bundle : path
 }
 
-/** No settings of the user who runs the tests. */
-export const NO_SETTINGS = { XDG_CONFIG_HOME: '/nowhere' }
+/** No settings of the user who runs the tests, nor of the tests in another file. */
+export const NO_SETTINGS = { XDG_CONFIG_HOME: join(tmpdir(), `runsheet-config-${process.pid}-${Date.now()}`) }
 
 /** The command line as built: it starts in half the time. Tests of the project `edge` have a build. */
 export const BUILT = 'dist/cli/runsheet.js'
