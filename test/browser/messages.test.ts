@@ -82,7 +82,7 @@ it('an edited message is sent as a new one, which the page says; what came befor
   // The latest answer can be asked for again.
   await answers(page).last().getByRole('button', { name: 'Ask again' }).click()
   await answers(page).getByText('Thirteen again.').waitFor()
-  expect(await messages(page).getByRole('button', { name: 'Ask again' }).count()).toBe(1)
+  await expect.poll(() => messages(page).getByRole('button', { name: 'Ask again' }).count()).toBe(1)
   expect(problems).toEqual([])
   await context.close()
   await turns.close()

@@ -7,7 +7,7 @@ import { reviewPlans, type ReviewOptions } from '../../src/cli/review.ts'
 import { planStatus } from '../../src/domain/plan-status.ts'
 import type { ReviewRequest } from '../../src/domain/review.ts'
 import type { Door } from '../../src/door/door.ts'
-import { BUILT, runCli } from '../support/children.ts'
+import { BUILT, NO_SETTINGS, runCli } from '../support/children.ts'
 import { hostOf, overStdio } from '../support/mcp.ts'
 import { ownDatabase, postgresUrl } from '../support/postgres-store.ts'
 import { CTRL_C, DOWN, ENTER, inPty, noPty, type Pty, typedInto } from '../support/pty.ts'
@@ -44,7 +44,7 @@ const review = (
 ): Pty => {
   const environment = {
     HOME: home,
-    XDG_CONFIG_HOME: '/nowhere',
+    ...NO_SETTINGS,
     PATH: process.env['PATH'],
     TERM: 'xterm',
     NO_COLOR: '1',
