@@ -249,6 +249,11 @@ export class Door {
     return this.#core.tails.follow(checked(ref), after, this.#untilEnd(signal))
   }
 
+  /** Yields the current state, then newer ones, until the signal aborts. May skip states. */
+  states(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<Conversation> {
+    return this.#core.tails.states(checked(ref), this.#untilEnd(signal))
+  }
+
   /** Yields the text of a running step whenever any process writes it, until the signal aborts. */
   texts(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
     return this.#core.tails.followText(checked(ref), this.#untilEnd(signal))

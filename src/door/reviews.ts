@@ -150,11 +150,8 @@ export class Reviews {
   }
 
   async #resolved(ref: Ref, reviewId: string, signal: AbortSignal | undefined): Promise<void> {
-    const { seq, pending_reviews } = await this.#store.load(ref)
-    if (!pending_reviews.includes(reviewId)) return
-    for await (const { events } of this.#door.tail(ref, { after: seq, ...(signal ? { signal } : {}) })) {
-      if (events.some(event => event.type === 'task_create_review_resolved' && event.data.review_id === reviewId))
-        return
+    for await (const { pending_reviews } of this.#door.states(ref, signal ? { signal } : {})) {
+      if (!pending_reviews.includes(reviewId)) return
     }
     throw signal?.aborted
       ? signal.reason

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Conversation } from '../domain/conversation.ts'
 import type { Seam } from './seam.ts'
 import { commitsAfter, type Commit } from '../store/commit.ts'
 import { refKey, type Hint, type LiveEntry, type Ref } from '../store/store.ts'
@@ -34,6 +35,23 @@ export class Tails {
       }
     } catch (error) {
       // A store that closes under an aborted follower is not a failure.
+      if (!signal.aborted) throw error
+    } finally {
+      leave()
+    }
+  }
+
+  /** Yields the current state, then newer ones, until the signal aborts. */
+  async *states(ref: Ref, signal: AbortSignal): AsyncGenerator<Conversation, void> {
+    const follower = new StateFollower()
+    const { leave } = this.#join(ref, follower, signal)
+    try {
+      for (let seq = -1; !signal.aborted; await follower.woken()) {
+        const state = await this.#store.load(ref)
+        if (state.seq > seq && !signal.aborted) yield state
+        seq = state.seq
+      }
+    } catch (error) {
       if (!signal.aborted) throw error
     } finally {
       leave()
@@ -94,7 +112,7 @@ export class Tails {
   }
 
   #stopListening(): void {
-    this.#listening?.abort()
+    this.#listening?.abort('unused')
     this.#listening = undefined
     clearInterval(this.#keepAlive)
   }
@@ -119,9 +137,10 @@ export class Tails {
       for (const member of feed.members) member.textChanged()
       return
     }
+    for (const member of feed.members) member.logChanged()
     feed.hinted = Math.max(feed.hinted, hint.seq)
     if (feed.seq === undefined) feed.reset()
-    else if (hint.seq > feed.seq) feed.reading ??= this.#read(hint, feed)
+    else if (hint.seq > feed.seq && feed.isRead()) feed.reading ??= this.#read(hint, feed)
   }
 
   async #read(ref: Ref, feed: Feed): Promise<void> {
@@ -152,6 +171,10 @@ class Feed {
   hinted = 0
   reading: Promise<void> | undefined
 
+  isRead(): boolean {
+    return [...this.members].some(member => member instanceof Follower)
+  }
+
   reset(): void {
     this.seq = undefined
     for (const member of this.members) member.wake()
@@ -174,7 +197,14 @@ export abstract class Member {
   }
 
   offer(_commits: readonly Commit[]): void {}
+  logChanged(): void {}
   textChanged(): void {}
+}
+
+export class StateFollower extends Member {
+  override logChanged(): void {
+    this.wake()
+  }
 }
 
 export class TextFollower extends Member {

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ElicitResult, inputRequired, type McpServer, type ServerContext } from '@modelcontextprotocol/server'
-import type { StoredEvent } from '../domain/event.ts'
 import type { Instant } from '../domain/instant.ts'
 import type { Origin } from '../domain/origin.ts'
 import { Refusal } from '../domain/refusal.ts'
@@ -250,12 +249,10 @@ export class Elicitor {
     const { door, closing, waitLimits } = this.#deps
     const { review_id, session_id } = review
     const ref = { tenant: context.tenant, conversation: session_id }
-    const [state, now] = await Promise.all([door.read(ref), door.now()])
-    const known = state.reviews.get(review_id)
-    if (known && (known.panels.length > 0 || statusAt(known, now) !== 'pending')) return true
     const signal = AbortSignal.any([AbortSignal.timeout(waitLimits.panelMs), closing])
-    for await (const { events } of door.tail(ref, { after: state.seq, signal })) {
-      if (events.some(event => reviewShownOrOver(event) === review_id)) return true
+    for await (const { reviews } of door.states(ref, { signal })) {
+      const known = reviews.get(review_id)
+      if (known && (known.panels.length > 0 || statusAt(known, await door.now()) !== 'pending')) return true
     }
     return false
   }
@@ -264,8 +261,3 @@ export class Elicitor {
 const ask = (screen: Question['screen']): Step => ({ kind: 'ask', question: { screen, refused: 0 } })
 
 const REJECTION = { kind: 'decision', decision: { action: 'cancel' }, formRows: [] } as const
-
-/** The id of the review that this event shows in a panel or ends. */
-function reviewShownOrOver({ type, data }: StoredEvent): string | undefined {
-  return type === 'review_panel_opened' || type === 'task_create_review_resolved' ? data.review_id : undefined
-}

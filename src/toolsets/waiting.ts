@@ -4,7 +4,7 @@ import type { StoredEvent } from '../domain/event.ts'
 import { needsOf } from '../domain/needs.ts'
 import type { OpenClaim } from '../domain/proof.ts'
 import { Refusal } from '../domain/refusal.ts'
-import type { Commit, Door, Ref } from '../door/door.ts'
+import type { Door, Ref } from '../door/door.ts'
 import type { Told } from './answer.ts'
 import type { CheckingCall } from './calls.ts'
 import type { ToolContext } from './context.ts'
@@ -19,8 +19,6 @@ export interface ServedOptions {
   readonly signal?: AbortSignal | undefined
   /** Whether a worker ends what no process serves, so that waiting is safe. */
   readonly isEnded?: boolean
-  /** Called with each commit meanwhile. */
-  readonly onCommit?: ((commit: Commit) => void) | undefined
 }
 
 /**
@@ -31,18 +29,13 @@ export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
   turnId: string,
   isOver: (state: Conversation) => boolean,
-  { signal, isEnded = false, onCommit }: ServedOptions = {},
+  { signal, isEnded = false }: ServedOptions = {},
 ): Promise<boolean> {
   const ref = { tenant, conversation }
   const service = door.turns.watch(ref)
   try {
-    const before = await door.read(ref)
-    if (isOver(before)) return true
-    service.needs(needsOf(before, turnId))
     const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
-    for await (const commit of door.tail(ref, { after: before.seq, signal: until })) {
-      onCommit?.(commit)
-      const state = await door.read(ref)
+    for await (const state of door.states(ref, { signal: until })) {
       if (isOver(state)) return true
       service.needs(needsOf(state, turnId))
     }
@@ -85,11 +78,11 @@ export async function awaitClaims(
   const { door, tenant, conversation, turn } = context
   const isOver = (state: Conversation): boolean =>
     claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
-  let answer: Told | undefined
-  const onCommit = ({ events }: Commit): void => void (answer ??= answerAmong(events, turn, call_id))
-  await servedUntil(context, turn, isOver, { signal, onCommit, isEnded: claim_ids.length > 0 })
-  if (answer) return answer
   const ref = { tenant, conversation }
+  const { seq } = await door.read(ref)
+  await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
+  let answer = answerAmong(await door.conversations.eventsAfter(ref, seq, MAX_CALLS), turn, call_id)
+  if (answer) return answer
   for (const last of [MAX_CALLS, undefined]) {
     answer ??= answerAmong(await door.conversations.events(ref, { types: ['tool_answered'], last }), turn, call_id)
   }
