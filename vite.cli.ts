@@ -3,15 +3,15 @@ import { defineConfig, type Plugin } from 'vite'
 import { bundleWorker } from './scripts/bundle-worker.ts'
 
 /** What `main.ts` shares with commands. */
-const COMMON = /src\/(cli\/(cli-error|invocation)|domain\/policy)\.ts$/
+const COMMON = /src\/(cli\/(cli-error|invocation)|core\/model\/policy)\.ts$/
 
 /** What a hook needs to ask the MCP process of its host. */
-const HOOK = /src\/(cli\/(hook|hook-socket|default-paths)|hooks\/event|hosts\/hosts)\.ts$/
+const HOOK = /src\/(cli\/(hook|server\/hook-socket|default-paths)|hosts\/(hook-event|hosts))\.ts$/
 
 /** Setup copies it into OpenCode's settings as it is. It lies beside the program as it lies beside the source. */
 const opencodePlugin: Plugin = {
   name: 'opencode-plugin',
-  writeBundle: () => cpSync('src/hooks/opencode-plugin.js', 'dist/hooks/opencode-plugin.js'),
+  writeBundle: () => cpSync('src/hosts/opencode-plugin.js', 'dist/hosts/opencode-plugin.js'),
 }
 
 /**

@@ -6,19 +6,20 @@ const source = (path: string): string => fileURLToPath(new URL(`src/${path}`, im
 
 /** The page. It loads nothing from other origins. */
 export default defineConfig({
-  root: 'web',
+  root: 'src/ui/page',
   base: './',
   logLevel: 'warn',
   plugins: [react()],
   resolve: {
     // The page uses the package by its entry points, here from source.
     alias: [
-      { find: /^runsheet\/(client|react)$/, replacement: source('$1/index.ts') },
-      { find: /^runsheet\/react\/styles\.css$/, replacement: source('react/styles.css') },
+      { find: /^runsheet\/client$/, replacement: source('client/index.ts') },
+      { find: /^runsheet\/react$/, replacement: source('ui/panels/index.ts') },
+      { find: /^runsheet\/react\/styles\.css$/, replacement: source('ui/panels/styles.css') },
     ],
   },
   build: {
-    outDir: '../dist/web',
+    outDir: '../../../dist/web',
     emptyOutDir: true,
     target: 'es2023',
     modulePreload: { polyfill: false },

@@ -15,7 +15,7 @@ const entries = [
   ...Object.values(manifest.exports).flatMap(each =>
     typeof each === 'string' ? [] : [each.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts')],
   ),
-  ...globSync('react/**/*.{ts,tsx}', { cwd: 'src', exclude: ['**/*.test.*'] }),
+  ...globSync('ui/panels/**/*.{ts,tsx}', { cwd: 'src', exclude: ['**/*.test.*'] }),
 ]
 
 /**
@@ -40,10 +40,10 @@ export default defineConfig({
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
-        banner: ({ name }) => (name.startsWith('react/') ? "'use client'" : ''),
+        banner: ({ name }) => (name.startsWith('ui/panels/') ? "'use client'" : ''),
         codeSplitting: {
           groups: [
-            { name: 'domain', test: /src\/domain\// },
+            { name: 'core', test: /src\/core\// },
             { name: 'client', test: /src\/client\// },
           ],
         },

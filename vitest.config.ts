@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 import LongestFirst from './test/support/longest-first.ts'
 
 const STORE = [
-  'src/store/{sqlite,json,postgres}/**/*.test.ts',
+  'src/store/{sqlite,files,postgres}/**/*.test.ts',
   'test/{door,earlier-checkout}.test.ts',
   'test/faults/**/*.test.ts',
 ]

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { openDoor } from '../src/door/door.ts'
+import { openDoor } from '../src/engine/door/door.ts'
 import { linkOf } from '../src/store/sqlite/chain.ts'
 import { HeadFile } from '../src/store/sqlite/head-file.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { FileHasher } from '../src/checks/file-hash.ts'
 import { fingerprint, type FingerprintRequest, LIMITS } from '../src/checks/fingerprint.ts'
 import { runCommand } from '../src/checks/run-command.ts'
-import { redactor } from '../src/domain/redact.ts'
+import { redactor } from '../src/core/text/redact.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { type Line, median, millis, printTable, times, turnByTurn } from './table.ts'
 

@@ -1,7 +1,7 @@
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
-import { planDigest } from '../src/domain/digest.ts'
-import { TOOLSETS, type ToolsetName } from '../src/domain/policy.ts'
-import { openDoor } from '../src/door/door.ts'
+import { planDigest } from '../src/core/views/digest.ts'
+import { TOOLSETS, type ToolsetName } from '../src/core/model/policy.ts'
+import { openDoor } from '../src/engine/door/door.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { connectedClient, tokensOf } from './mcp-tokens.ts'
 

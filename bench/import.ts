@@ -61,7 +61,7 @@ async function started(code: string): Promise<Figures> {
 
 /** Bundle size of the hook, alone and with the client it needs. React is not counted. */
 async function benchBundle(): Promise<void> {
-  const hook = `export { useConversation } from '${join(root, 'dist/react/index.js')}'\n`
+  const hook = `export { useConversation } from '${join(root, 'dist/ui/panels/index.js')}'\n`
   const client = `export { createClient } from '${join(root, 'dist/client/index.js')}'\n`
   const [alone, both] = [await bundledKb(hook), await bundledKb(hook + client)]
   console.log(`\nuseConversation alone: ${alone.toFixed(1)} kB gzip; with createClient: ${both.toFixed(1)} kB`)

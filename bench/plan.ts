@@ -1,5 +1,5 @@
-import type { Command } from '../src/domain/command.ts'
-import type { Door } from '../src/door/door.ts'
+import type { Command } from '../src/core/model/command.ts'
+import type { Door } from '../src/engine/door/door.ts'
 import type { Ref } from '../src/store/store.ts'
 
 export const refOf = (conversation: string): Ref => ({ tenant: 'local', conversation })

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { type Door, openDoor, taskPage } from '../src/door/door.ts'
+import { type Door, openDoor, taskPage } from '../src/engine/door/door.ts'
 import { openPostgresStore } from '../src/store/postgres/store.ts'
 import { freshDatabase, startPostgres } from '../test/support/postgres.ts'
 import { change, create, planned } from './plan.ts'

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Door, openDoor, taskPage } from '../src/door/door.ts'
+import { type Door, openDoor, taskPage } from '../src/engine/door/door.ts'
 import { connect, openDatabase } from '../src/store/sqlite/open.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import type { Ref } from '../src/store/store.ts'

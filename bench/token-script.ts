@@ -1,6 +1,6 @@
-import type { ToolsetName } from '../src/domain/policy.ts'
-import type { Door } from '../src/door/door.ts'
-import type { JsonObject } from '../src/toolsets/toolset.ts'
+import type { ToolsetName } from '../src/core/model/policy.ts'
+import type { Door } from '../src/engine/door/door.ts'
+import type { JsonObject } from '../src/engine/toolsets/toolset.ts'
 
 export type ScriptedCall = readonly [tool: string, input: JsonObject]
 

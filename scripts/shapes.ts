@@ -8,7 +8,7 @@ interface Schema {
 }
 type Symbols = ReadonlyMap<string, Symbol>
 
-// Writes src/http/shapes.json from the types of events and answers. Runs after an install and before each build and
+// Writes src/server/http/shapes.json from the types of events and answers. Runs after an install and before each build and
 // test run.
 
 interface Shapes {
@@ -101,7 +101,7 @@ function shapes(): Shapes {
       if (!module) throw new TypeError(`there is no ${file}`)
       return new Map(checker.getExportsOfModule(module).map(each => [each.name, each]))
     }
-    return read(checker, exportsOf('src/domain/event.ts'), exportsOf('src/domain/wire.ts'))
+    return read(checker, exportsOf('src/core/model/event.ts'), exportsOf('src/core/views/wire.ts'))
   } finally {
     api.close()
   }
@@ -273,4 +273,4 @@ const isOptional = (field: Symbol): boolean => (field.flags & SymbolFlags.Option
 const lowerCased = (text: string): string =>
   text.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, first => first.toLowerCase())
 
-writeFileSync(new URL('../src/http/shapes.json', import.meta.url), JSON.stringify(shapes()))
+writeFileSync(new URL('../src/server/http/shapes.json', import.meta.url), JSON.stringify(shapes()))

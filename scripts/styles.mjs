@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 
 // tsc does not copy stylesheets. The page loads the second one later; the package ships one file.
-const sheets = ['styles.css', 'thread.css'].map(name => readFileSync(`src/react/${name}`, 'utf8'))
-writeFileSync('dist/react/styles.css', followingCanvas(sheets.join('\n')))
+const sheets = ['styles.css', 'thread/thread.css'].map(name => readFileSync(`src/ui/panels/${name}`, 'utf8'))
+writeFileSync('dist/ui/panels/styles.css', followingCanvas(sheets.join('\n')))
 
 /**
  * Replaces `light-dark()`: Lightning CSS, in the default builds of Vite and Next, rewrites it to variables that are set

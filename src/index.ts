@@ -8,9 +8,9 @@ export type { Checks } from './library/handles.ts'
 export type { OnReview } from './library/reviewer.ts'
 export { openMemoryStore } from './library/memory.ts'
 
-export { Refusal } from './domain/refusal.ts'
+export { Refusal } from './core/model/refusal.ts'
 export { StoreError } from './store/store-error.ts'
-export type { RefusalCode, RefusalData } from './domain/refusal.ts'
+export type { RefusalCode, RefusalData } from './core/model/refusal.ts'
 export type { StoreErrorCode } from './store/store-error.ts'
 
 export type {
@@ -23,25 +23,25 @@ export type {
   Paged,
   ReportedCall,
   TailOptions,
-} from './door/door.ts'
-export type { EvidenceSource, LeftOut, ToolFact } from './domain/evidence.ts'
-export type { EventData, EventType, Json, StoredEvent } from './domain/event.ts'
-export type { Origin } from './domain/origin.ts'
-export type { Policy, PolicyPatch, ToolsetName } from './domain/policy.ts'
-export type { Resolution } from './domain/event.ts'
-export type { Changes, DraftRow, ReviewRequest } from './domain/review.ts'
-export type { Row } from './domain/row.ts'
-export type { ApprovalDecision, ToolApproval, ToolApprovalRequest, ToolChange } from './domain/tool-approval.ts'
-export type { SentApproval } from './domain/wire.ts'
-export type { Check, CheckSpec, Workspace } from './domain/check.ts'
-export type { CheckState } from './domain/check-state.ts'
-export type { Standing } from './domain/standing.ts'
-export type { ConversationSnapshot } from './domain/snapshot.ts'
-export type { Task, TaskStatus } from './domain/task.ts'
-export type { PlanCounts, TurnStatus } from './domain/turn.ts'
-export type { SearchKind } from './domain/search.ts'
-export type { SessionList, SessionMark } from './domain/session-list.ts'
-export type { Part } from './domain/search-marks.ts'
+} from './engine/door/door.ts'
+export type { EvidenceSource, LeftOut, ToolFact } from './core/proof/evidence.ts'
+export type { EventData, EventType, Json, StoredEvent } from './core/model/event.ts'
+export type { Origin } from './core/model/origin.ts'
+export type { Policy, PolicyPatch, ToolsetName } from './core/model/policy.ts'
+export type { Resolution } from './core/model/event.ts'
+export type { Changes, DraftRow, ReviewRequest } from './core/model/review.ts'
+export type { Row } from './core/model/row.ts'
+export type { ApprovalDecision, ToolApproval, ToolApprovalRequest, ToolChange } from './core/model/tool-approval.ts'
+export type { SentApproval } from './core/views/wire.ts'
+export type { Check, CheckSpec, Workspace } from './core/proof/check.ts'
+export type { CheckState } from './core/proof/check-state.ts'
+export type { Standing } from './core/proof/standing.ts'
+export type { ConversationSnapshot } from './core/model/snapshot.ts'
+export type { Task, TaskStatus } from './core/model/task.ts'
+export type { PlanCounts, TurnStatus } from './core/model/turn.ts'
+export type { SearchKind } from './core/text/search.ts'
+export type { SessionList, SessionMark } from './core/views/session-list.ts'
+export type { Part } from './core/text/search-marks.ts'
 export type {
   ClaimView,
   ConversationResult,
@@ -60,4 +60,4 @@ export type {
   TaskResult,
   TaskView,
   VerdictView,
-} from './domain/wire.ts'
+} from './core/views/wire.ts'

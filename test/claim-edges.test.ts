@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { listed } from '../src/domain/conversation.ts'
-import type { Verdict } from '../src/domain/event.ts'
-import { plainMaker } from '../src/door/checks.ts'
-import { type Door, openDoor } from '../src/door/door.ts'
-import { Worker } from '../src/runner/worker.ts'
+import { listed } from '../src/core/model/conversation.ts'
+import type { Verdict } from '../src/core/model/event.ts'
+import { plainMaker } from '../src/engine/door/checks.ts'
+import { type Door, openDoor } from '../src/engine/door/door.ts'
+import { Worker } from '../src/engine/worker/worker.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
-import { callTool } from '../src/toolsets/call-tool.ts'
-import { toolsets } from '../src/toolsets/index.ts'
+import { callTool } from '../src/engine/toolsets/call-tool.ts'
+import { toolsets } from '../src/engine/toolsets/index.ts'
 import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'
 import type { Answer } from './support/provider.ts'
 import { startServer } from './support/server.ts'
 import { startTurns } from './support/turns.ts'
 
-// The letters of a claim, through every way in. The rules themselves: src/domain/decide/settle.test.ts.
+// The letters of a claim, through every way in. The rules themselves: src/core/decide/settle.test.ts.
 
 const HERE = { tenant: 'local', conversation: 'c1' } as const
 const HOST = { review: false, assessor: true, gate: false } as const

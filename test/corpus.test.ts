@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { emptyConversation, fold } from '../src/domain/conversation.ts'
-import type { EventType } from '../src/domain/event.ts'
-import { freeze, thaw } from '../src/domain/snapshot.ts'
+import { emptyConversation, fold } from '../src/core/model/conversation.ts'
+import type { EventType } from '../src/core/model/event.ts'
+import { freeze, thaw } from '../src/core/model/snapshot.ts'
 import { CORPUS, corpusLog, corpusState } from './support/corpus.ts'
 import { frozen } from './support/domain.ts'
 

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { InsistAnswer, ReviewsAnswer, TaskAnswer, TaskView } from '../src/domain/wire.ts'
+import type { InsistAnswer, ReviewsAnswer, TaskAnswer, TaskView } from '../src/core/views/wire.ts'
 import { createRunsheet, openMemoryStore } from '../src/index.ts'
 import { type CheckedServer, started } from './support/checked.ts'
 import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'
 import type { Answer } from './support/provider.ts'
 import { startTurns, type TestTurns } from './support/turns.ts'
 
-// A dispute through every way in. The rules themselves: src/domain/decide/disputes.test.ts.
+// A dispute through every way in. The rules themselves: src/core/decide/disputes.test.ts.
 
 const PLAN = { tasks: [{ title: 'Look' }, { title: 'Leap' }] }
 const WHY = 'The test wants 3, the task says 4.'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
-import type { PolicyPatch } from '../src/domain/policy.ts'
-import { type Commit, openDoor, hashOf, type Door } from '../src/door/door.ts'
+import type { PolicyPatch } from '../src/core/model/policy.ts'
+import { type Commit, openDoor, hashOf, type Door } from '../src/engine/door/door.ts'
 import { cancel, note, openTurn, propose, run, startTurn, type LiveStore } from './store/contract.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import type { Ref, Store } from '../src/store/store.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { machineId } from '../src/checks/workspace.ts'
-import { configFolder } from '../src/cli/settings.ts'
+import { configFolder } from '../src/cli/server/settings.ts'
 import {
   createRunsheet,
   openMemoryStore,

@@ -422,7 +422,7 @@ describe('runsheet setup', () => {
 function npxCopy(): string {
   const root = join(import.meta.dirname, '..')
   const copy = join(scene.folder, '_npx/1234/node_modules/runsheet')
-  for (const each of ['package.json', 'dist/cli', 'dist/hooks'])
+  for (const each of ['package.json', 'dist/cli', 'dist/hosts'])
     cpSync(join(root, each), join(copy, each), { recursive: true })
   return join(relative(root, copy), BUILT)
 }

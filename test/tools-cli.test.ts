@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { McpServers } from '../src/runner/mcp-tools.ts'
+import { McpServers } from '../src/engine/turn/mcp-tools.ts'
 import { runHere } from './support/in-process.ts'
 import { scratchFolder } from './support/scratch.ts'
 

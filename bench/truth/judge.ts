@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { givenModels, type Models } from '../../src/runner/given-models.ts'
+import { givenModels, type Models } from '../../src/engine/turn/given-models.ts'
 
 export type Belief = 'everything' | 'nothing'
 

@@ -1,4 +1,4 @@
-import type { CheckSpec } from '../../src/domain/check.ts'
+import type { CheckSpec } from '../../src/core/proof/check.ts'
 import type { Row, Scene, SceneOptions } from './scene.ts'
 
 export interface Worker extends Pick<SceneOptions, 'toolset' | 'path' | 'allow' | 'git'> {

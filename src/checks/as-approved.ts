@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import type { Program, RunnableCheck } from '../domain/check.ts'
-import { isHidden } from '../domain/held-out.ts'
+import type { Program, RunnableCheck } from '../core/proof/check.ts'
+import { isHidden } from '../core/proof/held-out.ts'
 import { approvalHash, programWords, unresolvedHash, whereOf } from './hash.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Place } from './place.ts'
+import type { Place } from './environment.ts'
 import { findProgram, isName, programFile, type Where } from './program.ts'
 import { realOf } from './workspace.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Workspace } from '../domain/check.ts'
+import type { Workspace } from '../core/proof/check.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
 export const PREFIX = 'PYTHONPYCACHEPREFIX'

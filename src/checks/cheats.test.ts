@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileS
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
-import type { CommandCheck } from '../domain/check.ts'
+import type { CommandCheck } from '../core/proof/check.ts'
 import { DEFAULT_PROTECT } from './protected.ts'
-import { redactor } from '../domain/redact.ts'
-import type { Scopes } from '../domain/scope.ts'
+import { redactor } from '../core/text/redact.ts'
+import type { Scopes } from '../core/proof/scope.ts'
 import { globsOf } from './globs.ts'
 import { approvalHash } from './hash.ts'
 import type { LookOptions } from './look.ts'
-import type { Outcome } from './outcome.ts'
+import type { Outcome } from './obstacle.ts'
 import { recordFiles, runCheck } from './run-check.ts'
 
 interface Ran extends Pick<Outcome, 'result' | 'tail'> {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
-import type { FileCheck } from '../domain/check.ts'
+import type { FileCheck } from '../core/proof/check.ts'
 import { checkFile } from './check-file.ts'
 
 const look = ({ workspace }: CheckScene, path: string, options: Partial<FileCheck> = {}, maxBytes?: number) =>

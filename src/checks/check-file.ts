@@ -1,9 +1,8 @@
 import { constants } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { FileCheck, Workspace } from '../domain/check.ts'
-import { becauseOf, Obstacle } from './obstacle.ts'
-import { failed, inconclusive, type Outcome, passed } from './outcome.ts'
+import type { FileCheck, Workspace } from '../core/proof/check.ts'
+import { Obstacle, becauseOf, failed, inconclusive, passed, type Outcome } from './obstacle.ts'
 import { Search } from './output.ts'
 import { fileIn, isTaken } from './workspace.ts'
 
@@ -42,4 +41,18 @@ async function isInFile(path: string, text: string, maxBytes: number): Promise<b
     if (search.isFound) return true
   }
   return false
+}
+
+/** Files named in a reason; more are only counted. */
+const MAX_NAMED = 5
+
+/** `unlike`: the files that differ from those at the approval; undefined if that cannot be told. */
+export function checkUnchanged(unlike: readonly string[] | undefined): Outcome {
+  if (!unlike) return inconclusive('It is not known how the files were when the plan was approved.')
+  return unlike.length === 0 ? passed : failed(`Changed: ${named(unlike)}.`)
+}
+
+function named(paths: readonly string[]): string {
+  const more = paths.length - MAX_NAMED
+  return paths.slice(0, MAX_NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { quoteWords } from '../domain/command-line.ts'
+import { quoteWords } from '../core/proof/command-line.ts'
 
 const MAX_BYTES = 200_000
 const MAX_COMMANDS = 20

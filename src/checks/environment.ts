@@ -1,5 +1,5 @@
 import { delimiter, isAbsolute } from 'node:path'
-import type { Workspace } from '../domain/check.ts'
+import type { Workspace } from '../core/proof/check.ts'
 import { pathFrom, realOf } from './workspace.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -28,3 +28,13 @@ export function searchPath(path: string | undefined, workspace?: Workspace): str
 
 const isIn = ({ path: root }: Workspace, folder: string): boolean =>
   [folder, realOf(folder)].some(each => pathFrom(root, each) !== undefined)
+
+export interface Place {
+  readonly workspace: Workspace
+  /** Prefix of every command, such as a sandbox. */
+  readonly wrap: readonly string[]
+  /** The entire environment of a check; its PATH finds programs. */
+  readonly env: Readonly<Record<string, string>>
+  /** The folder with the files of held-out checks. */
+  readonly heldOut?: string | undefined
+}

@@ -7,7 +7,7 @@ import { fault } from '../../test/support/faults.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { FileHasher } from './file-hash.ts'
 import { fingerprint, type FingerprintRequest, LIMITS, type Limits, PLAIN_LIMITS } from './fingerprint.ts'
-import type { Program } from '../domain/check.ts'
+import type { Program } from '../core/proof/check.ts'
 import { findProgram } from './program.ts'
 
 function repository(): CheckScene {

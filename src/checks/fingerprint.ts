@@ -3,7 +3,7 @@ import { type BigIntStats, realpathSync } from 'node:fs'
 import { dirname, normalize } from 'node:path/posix'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { type Bounds, type Git, gitFiles, isInRepository, pathOf } from './git-files.ts'
-import { plainFiles } from './plain-files.ts'
+import { plainFiles } from './git-files.ts'
 
 export interface Limits {
   readonly files: number

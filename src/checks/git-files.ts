@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { type Dir, existsSync, opendirSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
+import { globsOf } from './globs.ts'
 import { lstatOf } from './file-hash.ts'
-import { hasRepository } from './repository.ts'
 import { pathFrom } from './workspace.ts'
 
 export interface Git {
@@ -167,5 +167,86 @@ function isEmpty(folder: string): boolean {
     return readdirSync(folder).length === 0
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
+}
+
+/**
+ * Whether a folder has a `.git` that git accepts as a repository: a file that points to one, or these three entries.
+ */
+export function hasRepository(folder: string): boolean {
+  const path = join(folder, '.git')
+  if (!existsSync(path)) return false
+  return statSync(path).isFile() || ['HEAD', 'objects', 'refs'].every(name => existsSync(join(path, name)))
+}
+
+/** Folders that may hold build output. `bin` may hold scripts, too; git may ignore either. */
+const OUTPUT_FOLDERS: ReadonlySet<string> = new Set(
+  `.cache .next .nuxt .output .svelte-kit .turbo artifacts bin build cjs compiled coverage dist es esm lib log logs
+  out output reports results target temp tmp`.split(/\s+/),
+)
+
+/**
+ * Files that a build or a check rewrites: ignored files in an output folder, each mapped to the `.gitignore` that
+ * ignores it. Leaves out files that `named` matches, and any `.gitignore`, which could ignore itself.
+ */
+export function builtFiles(
+  root: string,
+  git: Git | undefined,
+  paths: readonly string[],
+  named: readonly string[],
+): ReadonlyMap<string, string> {
+  const { matches } = globsOf(named)
+  const candidates = paths.filter(
+    path => !isAbsolute(path) && isInOutput(path) && basename(path) !== RULES && !matches(path),
+  )
+  return git && candidates.length > 0 ? ignoredBy(root, git, candidates) : new Map()
+}
+
+const isInOutput = (path: string): boolean =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .some(name => OUTPUT_FOLDERS.has(name))
+
+/** Repository internals, and caches that Node tools write whenever they run. */
+const NEVER = /(^|\/)(\.git|node_modules\/\.cache)$/
+
+/**
+ * Names of all files below a folder, as bytes in latin1. Links are listed, not followed. Undefined if a folder is
+ * unreadable, or above the limit.
+ */
+export function plainFiles(root: string, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
+  const names = new Set<string>()
+  const folders = ['']
+  let seen = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesIn(root, folder)) {
+      seen += 1
+      if (!entry || seen > maxFiles) return undefined
+      if (NEVER.test(entry.name) || isLeftOut(entry.name)) continue
+      if (entry.isFolder) folders.push(entry.name)
+      else names.add(entry.name)
+    }
+  }
+  return names
+}
+
+interface Found {
+  readonly name: string
+  readonly isFolder: boolean
+}
+
+/** Lazy, so that a large folder is not read to its end. Yields undefined if it is unreadable. */
+function* entriesIn(root: string, folder: string): Generator<Found | undefined> {
+  let opened: Dir | undefined
+  try {
+    opened = opendirSync(pathOf(root, folder), { encoding: 'latin1' })
+    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
+      yield { name: folder === '' ? entry.name : `${folder}/${entry.name}`, isFolder: entry.isDirectory() }
+    }
+  } catch {
+    yield undefined
+  } finally {
+    opened?.closeSync()
   }
 }

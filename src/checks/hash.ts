@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { resolve } from 'node:path'
-import { type Check, type CheckSpec, specOf, type WithPrograms, type Workspace } from '../domain/check.ts'
-import { isHidden } from '../domain/held-out.ts'
+import { type Check, type CheckSpec, specOf, type WithPrograms, type Workspace } from '../core/proof/check.ts'
+import { isHidden } from '../core/proof/held-out.ts'
 import { heldOutHash } from './held-out.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Place } from './place.ts'
+import type { Place } from './environment.ts'
 import { findProgram, isName, programFile, type Where } from './program.ts'
 
 /** The hash that a person approves: it changes with everything that decides what would run. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Workspace } from '../domain/check.ts'
+import type { Workspace } from '../core/proof/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 import { isFolder, pathFrom, realOf } from './workspace.ts'
 

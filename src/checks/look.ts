@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { LIMITS, type Limits } from './fingerprint.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Place } from './place.ts'
+import type { Place } from './environment.ts'
 import { findProgram } from './program.ts'
 import type { Covers } from './scope.ts'
 import type { LookRequest } from './survey.ts'

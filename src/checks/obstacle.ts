@@ -1,3 +1,4 @@
+import type { CheckResult } from '../core/proof/check.ts'
 /** Why something could not be run or inspected, as a sentence. A value, because it is a normal result. */
 export class Obstacle {
   readonly reason: string
@@ -24,3 +25,19 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it does not exist',
   EPERM: 'it is not permitted',
 }
+
+export interface Outcome {
+  readonly result: CheckResult
+  readonly exit?: number
+  /** The end of the output as plain text, without secrets. */
+  readonly tail?: string
+  /** Covers all output that was read. */
+  readonly output_sha256?: string
+  readonly reason?: string
+  /** Not run, because it differs from what was approved. */
+  readonly changed?: true
+}
+
+export const passed: Outcome = { result: 'passed' }
+export const failed = (reason: string): Outcome => ({ result: 'failed', reason })
+export const inconclusive = (reason: string): Outcome => ({ result: 'inconclusive', reason })

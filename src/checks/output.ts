@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { plainText } from '../domain/plain-text.ts'
-import type { Redactor } from '../domain/redact.ts'
+import { plainText } from '../core/text/plain-text.ts'
+import type { Redactor } from '../core/text/redact.ts'
 
 /** Bytes of an output's end that are kept. */
 export const MAX_TAIL = 8_000

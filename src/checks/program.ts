@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
-import type { Program, Workspace } from '../domain/check.ts'
+import type { Program, Workspace } from '../core/proof/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 import { pathFrom, realOf } from './workspace.ts'
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { RunnableSpec } from '../domain/check.ts'
+import type { RunnableSpec } from '../core/proof/check.ts'
 import { DEFAULT_PROTECT } from './protected.ts'
-import type { Scope, Scopes } from '../domain/scope.ts'
+import type { Scope, Scopes } from '../core/proof/scope.ts'
 import { changesOutOfScope, fromGit, NO_COVERS, partedScope, type SeenFiles, WORK_FOLDERS } from './scope.ts'
 
 const ROOT = '/work'

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { hostname } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import type { Workspace } from '../domain/check.ts'
+import type { Workspace } from '../core/proof/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
 
 export function openWorkspace(folder: string, machine: string): Workspace | Obstacle {

@@ -1,9 +1,9 @@
-import { type AssessorStats, assessorStats, type AssessorStatsByModel } from '../domain/assessor-stats.ts'
-import { DECISION_TYPES, decisionsIn, type RecordedDecision } from '../domain/decision.ts'
-import type { Origin } from '../domain/origin.ts'
-import { visible } from '../domain/visible.ts'
-import type { Door, Ref } from '../door/door.ts'
-import { allConversations, knownConversation, type ReadOptions, readStore } from './open-store.ts'
+import { type AssessorStats, assessorStats, type AssessorStatsByModel } from '../core/views/assessor-stats.ts'
+import { DECISION_TYPES, decisionsIn, type RecordedDecision } from '../core/model/decision.ts'
+import type { Origin } from '../core/model/origin.ts'
+import { visible } from '../core/text/visible.ts'
+import type { Door, Ref } from '../engine/door/door.ts'
+import { allConversations, knownConversation, type ReadOptions, readStore } from './server/open-store.ts'
 
 interface AuditOptions extends ReadOptions {
   readonly session?: string

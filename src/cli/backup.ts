@@ -1,13 +1,13 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Backup, backUp } from '../store/backup/backup.ts'
-import { finishRestore, plansIn, restore, type Restored } from '../store/backup/restore.ts'
+import { type Backup, backUp } from '../store/backup.ts'
+import { finishRestore, plansIn, restore, type Restored } from '../store/restore.ts'
 import { CliError, reasonOf } from './cli-error.ts'
-import { DataFolder, existingFolder } from './data-folder.ts'
+import { DataFolder, existingFolder } from './server/data-folder.ts'
 import type { Environment } from './environment.ts'
-import { checkBackedUp, openStore, type StoreOptions } from './open-store.ts'
-import { contentsText, fileExists, publish } from './output.ts'
-import { ServerLock } from './server-lock.ts'
+import { checkBackedUp, openStore, type StoreOptions } from './server/open-store.ts'
+import { contentsText, fileExists, publish } from './terminal/output.ts'
+import { ServerLock } from './server/server-lock.ts'
 
 interface BackupOptions extends StoreOptions {
   readonly file: string

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
-import { browserFor } from './page-server.ts'
+import { browserFor } from './server/page-server.ts'
 
 it.each([
   ['linux', { DISPLAY: ':0' }],

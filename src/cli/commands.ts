@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander'
-import { ASK_FOR } from '../domain/tool-rules.ts'
+import { ASK_FOR } from '../core/model/tool-rules.ts'
 import { HOST_NAMES, type HostName } from '../hosts/hosts.ts'
 import { CliError } from './cli-error.ts'
 import { DEFAULT_CONFIG, expandHome, MIN_TOKEN_LENGTH, projectData } from './default-paths.ts'
@@ -7,7 +7,7 @@ import type { Environment } from './environment.ts'
 import type { ExportOptions } from './export.ts'
 import { invocation } from './invocation.ts'
 import type { McpCommand } from './mcp.ts'
-import type { StoreOptions } from './open-store.ts'
+import type { StoreOptions } from './server/open-store.ts'
 import {
   configOption,
   dataOption,
@@ -18,9 +18,9 @@ import {
   tenantOption,
 } from './options.ts'
 import type { ReceiptOptions } from './receipt.ts'
-import type { ReviewOptions } from './review.ts'
+import type { ReviewOptions } from './terminal/review.ts'
 import type { ServeOptions } from './serve.ts'
-import type { ConfigChoice } from './settings.ts'
+import type { ConfigChoice } from './server/settings.ts'
 import type { SetupChoices } from './setup.ts'
 import type { StatusOptions } from './status.ts'
 import type { AddedTools } from './tools.ts'
@@ -59,7 +59,7 @@ the page (which shows them locked), and the page before runsheet.json.`,
     )
     .action(async (options: Omit<ServeOptions, FoundHere>, command: Command) => {
       const { serve } = await import('./serve.ts')
-      const { usualPort } = await import('./data-folder.ts')
+      const { usualPort } = await import('./server/data-folder.ts')
       const { modelKey, ...given } = secretsIn(environment, 'token', 'agentToken', 'modelKey', 'webhookSecret')
       const fixed = fixedSettings(command, modelKey)
       const isChosen = command.getOptionValueSource('port') !== 'default'
@@ -134,7 +134,7 @@ export function addPlanCommands(program: Command, { environment, invocation, arg
     .addOption(storeOption())
     .addOption(configOption())
     .action(async (given: Omit<ReviewOptions, 'environment' | 'invocation' | 'config'>, command: Command) => {
-      const { reviewPlans } = await import('./review.ts')
+      const { reviewPlans } = await import('./terminal/review.ts')
       const terminal = { input: process.stdin, output: process.stdout }
       const config = configOf(command)
       process.exitCode = await reviewPlans({ ...given, config, environment, invocation }, terminal)
@@ -266,7 +266,7 @@ export function addHostCommands(program: Command, context: CommandContext): void
     .description('serve the files of a folder over MCP, on stdin and stdout')
     .addArgument(new Argument('<path>', 'the folder'))
     .action(async (path: string) => {
-      const { serveFolder } = await import('./folder-server.ts')
+      const { serveFolder } = await import('./server/folder-server.ts')
       serveFolder(path)
     })
 

@@ -2,11 +2,11 @@ import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { isDeepStrictEqual, promisify } from 'node:util'
-import { visible } from '../domain/visible.ts'
+import { visible } from '../core/text/visible.ts'
 import { HOST_NAMES, type HostName, HOSTS } from '../hosts/hosts.ts'
-import { type HookGroup, hookWords } from '../setup/hooks.ts'
-import type { Host, Installation, Place, PlacedHook, Scope } from '../setup/host.ts'
-import { startedBy, type StartedServer } from '../setup/server-entry.ts'
+import { type HookGroup, hookWords } from '../hosts/hooks.ts'
+import type { Host, Installation, Place, PlacedHook, Scope } from '../hosts/host.ts'
+import { startedBy, type StartedServer } from '../hosts/server-entry.ts'
 import {
   callHooks,
   dataOf,
@@ -15,15 +15,15 @@ import {
   placesOfHooks,
   type SettingsFile,
   valueAt,
-} from '../setup/settings.ts'
+} from '../hosts/settings.ts'
 import { isWritable } from '../store/folder.ts'
 import { CliError } from './cli-error.ts'
-import { exposedLines, fixedPort, refuseTracked } from './data-folder.ts'
+import { exposedLines, fixedPort, refuseTracked } from './server/data-folder.ts'
 import { type Environment, pageEnvironment } from './environment.ts'
 import { installCommand, serveCommand, setupCommand, shellWord, urlCommand, version } from './invocation.ts'
-import { SettingsOnDisk, UnusableSettings } from './page-settings.ts'
-import { ServerLock } from './server-lock.ts'
-import { configFolder } from './settings.ts'
+import { SettingsOnDisk, UnusableSettings } from './server/page-settings.ts'
+import { ServerLock } from './server/server-lock.ts'
+import { configFolder } from './server/settings.ts'
 import { readSettingsText } from './setup-files.ts'
 import {
   allHosts,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { EVENT_VERSION } from '../domain/event.ts'
-import type { Template } from '../domain/template.ts'
-import { isId } from '../domain/text.ts'
-import { type ConversationHeader, EXPORT_VERSION, exportedConversation, lineOf } from '../door/conversations.ts'
+import { EVENT_VERSION } from '../core/model/event.ts'
+import type { Template } from '../core/model/template.ts'
+import { isId } from '../core/model/text.ts'
+import { type ConversationHeader, EXPORT_VERSION, exportedConversation, lineOf } from '../engine/door/conversations.ts'
 import { StoreError } from '../store/store-error.ts'
 import type { Ref, Store } from '../store/store.ts'
 import { CliError, reasonOf } from './cli-error.ts'
-import { existingFolder } from './data-folder.ts'
+import { existingFolder } from './server/data-folder.ts'
 import type { Environment } from './environment.ts'
-import { checkStore, openStore, storeLocation, type StoreOptions } from './open-store.ts'
-import { counted, type Output, OutputFile, StandardOutput } from './output.ts'
+import { checkStore, openStore, storeLocation, type StoreOptions } from './server/open-store.ts'
+import { counted, type Output, OutputFile, StandardOutput } from './terminal/output.ts'
 
 export interface ExportOptions extends StoreOptions {
   /** One conversation; all if absent. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { git, hasGit } from '../../test/support/repository.ts'
 import { scratchFolder } from '../../test/support/scratch.ts'
-import { trackedIn } from './data-folder.ts'
+import { trackedIn } from './server/data-folder.ts'
 
 it.runIf(hasGit)('[TG8] a `.git` that git does not take for a repository is none: one above it still tells', () => {
   const repository = realpathSync(scratchFolder())

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, rmSync } from 'node:fs'
-import { GATE_MARK } from '../domain/host-marks.ts'
-import { isId } from '../domain/text.ts'
-import { answerFor, type HookAnswer, type HookEvent, type HookFeatures } from '../hooks/event.ts'
-import type { HookNote, HookNotes } from '../hooks/notes.ts'
-import { eventOf, type Payload } from '../hooks/payload.ts'
+import { GATE_MARK } from '../core/model/host-marks.ts'
+import { isId } from '../core/model/text.ts'
+import { answerFor, type HookAnswer, type HookEvent, type HookFeatures } from '../hosts/hook-event.ts'
+import type { HookNote, HookNotes } from '../hosts/hook-notes.ts'
+import { eventOf, type Payload } from '../hosts/hook-payload.ts'
 import { type HookHost, HOSTS } from '../hosts/hosts.ts'
 import { makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
-import { ancestors, hostFile, hostProcess, hostsFolder } from './hook-socket.ts'
+import { ancestors, hostFile, hostProcess, hostsFolder } from './server/hook-socket.ts'
 
 export interface HookCommand {
   readonly name: string

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { MAX_HOOK_MS } from '../hooks/event.ts'
+import { MAX_HOOK_MS } from '../hosts/hook-event.ts'
 import { HOOK_HOSTS } from '../hosts/hosts.ts'
 import { expandHome, projectData } from './default-paths.ts'
 import type { HookCommand } from './hook-event.ts'
-import { askMcpProcess, MAX_PAYLOAD } from './hook-socket.ts'
+import { askMcpProcess, MAX_PAYLOAD } from './server/hook-socket.ts'
 
 // A separate entry without the command line library: the host waits for it at every event.
 

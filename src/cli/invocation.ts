@@ -3,7 +3,7 @@ import { delimiter, dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEFAULT_DATA } from './default-paths.ts'
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const isSource = import.meta.url.endsWith('.ts')
 
 interface Shell {

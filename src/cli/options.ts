@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { TOOLSETS, type ToolsetName } from '../domain/policy.ts'
-import type { Fixed, FixedSettings } from '../domain/settings.ts'
+import { TOOLSETS, type ToolsetName } from '../core/model/policy.ts'
+import type { Fixed, FixedSettings } from '../core/model/settings.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_PORT, expandHome } from './default-paths.ts'
 

@@ -1,12 +1,12 @@
-import type { Conversation } from '../domain/conversation.ts'
-import type { DisputeReceipt } from '../domain/dispute.ts'
-import { changesText, shortPaths } from '../domain/file-change.ts'
-import { heldOutWords } from '../domain/held-out.ts'
-import { inCode, inText } from '../domain/markdown.ts'
-import type { Origin } from '../domain/origin.ts'
-import { DISPUTE_ENDS, doneWords, seconds, STANDING_WORDS, statusWord, when } from '../domain/plan-words.ts'
-import { hasTasks, planOf } from '../domain/plan.ts'
-import type { RunReason } from '../domain/proof.ts'
+import type { Conversation } from '../core/model/conversation.ts'
+import type { DisputeReceipt } from '../core/proof/dispute.ts'
+import { changesText, shortPaths } from '../core/proof/file-change.ts'
+import { heldOutWords } from '../core/proof/held-out.ts'
+import { inCode, inText } from '../core/text/markdown.ts'
+import type { Origin } from '../core/model/origin.ts'
+import { DISPUTE_ENDS, doneWords, seconds, STANDING_WORDS, statusWord, when } from '../core/views/plan-words.ts'
+import { hasTasks, planOf } from '../core/model/plan.ts'
+import type { RunReason } from '../core/proof/proof.ts'
 import {
   type CallCounts,
   type CheckReceipt,
@@ -15,13 +15,13 @@ import {
   receiptOf,
   type ReviewReceipt,
   type StepReceipt,
-} from '../domain/receipt.ts'
-import { globText } from '../domain/row.ts'
-import { cut } from '../domain/text.ts'
-import type { Door, Ref } from '../door/door.ts'
+} from '../core/views/receipt.ts'
+import { globText } from '../core/model/row.ts'
+import { cut } from '../core/model/text.ts'
+import type { Door, Ref } from '../engine/door/door.ts'
 import { EDGES } from './audit.ts'
 import { CliError } from './cli-error.ts'
-import { allConversations, knownConversation, type ReadOptions, readStore } from './open-store.ts'
+import { allConversations, knownConversation, type ReadOptions, readStore } from './server/open-store.ts'
 
 export interface ReceiptOptions extends ReadOptions {
   readonly session?: string

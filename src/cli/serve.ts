@@ -1,14 +1,14 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openDoor } from '../door/door.ts'
-import { logCalls } from '../toolsets/observe.ts'
+import { openDoor } from '../engine/door/door.ts'
+import { logCalls } from '../engine/toolsets/observe.ts'
 import { CliError } from './cli-error.ts'
-import type { App, AppOptions } from './compose.ts'
+import type { App, AppOptions } from './server/compose.ts'
 import { type ConfigOptions, configure } from './configure.ts'
-import { DataFolder } from './data-folder.ts'
+import { DataFolder } from './server/data-folder.ts'
 import { urlCommand } from './invocation.ts'
-import { checkStore, openWritableStore, storeLabel, storeLocation, type StoreOptions } from './open-store.ts'
-import { ServerLock, type Serving } from './server-lock.ts'
+import { checkStore, openWritableStore, storeLabel, storeLocation, type StoreOptions } from './server/open-store.ts'
+import { ServerLock, type Serving } from './server/server-lock.ts'
 
 export interface ServeOptions extends StoreOptions, ConfigOptions, AppOptions {
   readonly host: string
@@ -37,7 +37,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const opened = await withNotice(`Opening ${storeLabel(store)} …`, openWritableStore(options))
   const door = openDoor({ store: opened, onError, observe: logCalls(config.log), checks: config.workspaces })
   // Last, because it loads the most: a refused start should not wait for it.
-  const { compose } = await import('./compose.ts')
+  const { compose } = await import('./server/compose.ts')
   const app = compose(door, config, options)
   const url = await app.listen(port, host).catch(async (error: NodeJS.ErrnoException) => {
     await app.close()

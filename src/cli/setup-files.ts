@@ -18,11 +18,11 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { FileRecord } from '../setup/change.ts'
+import type { FileRecord } from '../hosts/change.ts'
 import { flushFolder } from '../store/folder.ts'
 import { createPrivateFile, makePrivateFolder, readRegularFile, replacePrivateFile } from '../store/private-file.ts'
 import { causeOf, CliError } from './cli-error.ts'
-import { inodeOf } from './server-lock.ts'
+import { inodeOf } from './server/server-lock.ts'
 
 // Settings files of hosts: replaced atomically, through links, with their mode preserved.
 

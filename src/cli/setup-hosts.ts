@@ -3,12 +3,12 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { HostName } from '../hosts/hosts.ts'
-import { newToken } from '../http/access.ts'
-import type { Host, Place, Scope } from '../setup/host.ts'
-import { hostsWith } from '../setup/hosts/index.ts'
-import { startedBy } from '../setup/server-entry.ts'
-import { SettingsError } from '../setup/settings-error.ts'
-import { dataOf, ownHooks, type Settings, valueAt } from '../setup/settings.ts'
+import { newToken } from '../server/http/access.ts'
+import type { Host, Place, Scope } from '../hosts/host.ts'
+import { hostsWith } from '../hosts/index.ts'
+import { startedBy } from '../hosts/server-entry.ts'
+import { SettingsError } from '../hosts/settings-error.ts'
+import { dataOf, ownHooks, type Settings, valueAt } from '../hosts/settings.ts'
 import { createPrivateFile, readRegularFile } from '../store/private-file.ts'
 import { CliError } from './cli-error.ts'
 import { DEFAULT_DATA, expandHome } from './default-paths.ts'
@@ -16,7 +16,7 @@ import type { Environment } from './environment.ts'
 import { readSettingsText } from './setup-files.ts'
 
 /** The same relative path from `src/cli` and from `dist/cli`. */
-const PLUGIN = fileURLToPath(new URL('../hooks/opencode-plugin.js', import.meta.url))
+const PLUGIN = fileURLToPath(new URL('../hosts/opencode-plugin.js', import.meta.url))
 
 export const allHosts = (): Readonly<Record<HostName, Host>> => hostsWith(readFileSync(PLUGIN, 'utf8'))
 

@@ -1,21 +1,21 @@
 import { isAbsolute, resolve } from 'node:path'
-import { redactor } from '../domain/redact.ts'
-import { visible } from '../domain/visible.ts'
+import { redactor } from '../core/text/redact.ts'
+import { visible } from '../core/text/visible.ts'
 import { type HostName, HOSTS } from '../hosts/hosts.ts'
-import { addition, type Change, removal } from '../setup/change.ts'
-import { type Feature, FEATURES, type Host, type Installation, type Place, type Scope } from '../setup/host.ts'
-import { startedBy } from '../setup/server-entry.ts'
-import { UnsafeForm } from '../setup/settings-error.ts'
-import { byHand, callHooks, type Settings } from '../setup/settings.ts'
-import { showDiff } from '../setup/show-diff.ts'
+import { addition, type Change, removal } from '../hosts/change.ts'
+import { type Feature, FEATURES, type Host, type Installation, type Place, type Scope } from '../hosts/host.ts'
+import { startedBy } from '../hosts/server-entry.ts'
+import { UnsafeForm } from '../hosts/settings-error.ts'
+import { byHand, callHooks, type Settings } from '../hosts/settings.ts'
+import { showDiff } from '../hosts/show-diff.ts'
 import { causeOf, CliError } from './cli-error.ts'
-import { DataFolder, fixedPort, fixPort, hasGitRules } from './data-folder.ts'
+import { DataFolder, fixedPort, fixPort, hasGitRules } from './server/data-folder.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
 import type { Environment } from './environment.ts'
 import { installCommand, setupCommand, urlCommand } from './invocation.ts'
-import { openWritableStore, storeLocation } from './open-store.ts'
-import { browserFor, PageServer } from './page-server.ts'
-import { configFolder } from './settings.ts'
+import { openWritableStore, storeLocation } from './server/open-store.ts'
+import { browserFor, PageServer } from './server/page-server.ts'
+import { configFolder } from './server/settings.ts'
 import {
   checkWritable,
   foldersBetween,
@@ -34,7 +34,7 @@ import {
   serverEntry,
   userData,
 } from './setup-hosts.ts'
-import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
+import { ask, dropTyped, isInteractive, type Terminal } from './terminal/terminal.ts'
 import { signInLink } from './url.ts'
 
 export interface SetupChoices {

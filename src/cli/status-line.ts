@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Instant } from '../domain/instant.ts'
-import type { Checking, PlanStatus, TaskLine } from '../domain/plan-status.ts'
-import { countWords, NOT_DONE_WORDS } from '../domain/plan-words.ts'
-import type { Standing } from '../domain/standing.ts'
-import type { TaskStatus } from '../domain/task.ts'
+import type { Instant } from '../core/model/instant.ts'
+import type { Checking, PlanStatus, TaskLine } from '../core/views/plan-status.ts'
+import { countWords, NOT_DONE_WORDS } from '../core/views/plan-words.ts'
+import type { Standing } from '../core/proof/standing.ts'
+import type { TaskStatus } from '../core/model/task.ts'
 import { sqliteQueries } from '../store/sqlite/queries.ts'
 import { openLogs } from '../store/sqlite/reader.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './environment.ts'
 import { chosen, placeOf, type PlanSource, sessionOnStdin, type StatusPlace } from './status-source.ts'
-import { fitted, oneLine, type Paint, widthOf } from './terminal-text.ts'
+import { fitted, oneLine, type Paint, widthOf } from './terminal/terminal-text.ts'
 
 // A separate entry without the command line library: a prompt or status bar waits for it on every redraw.
 
@@ -49,7 +49,7 @@ async function plansAt(place: StatusPlace): Promise<PlanSource | undefined> {
   if (isFile && !existsSync(join(place.data, 'runsheet.db'))) return undefined
   const peeked = isFile ? peekedPlans(place) : undefined
   if (peeked) return peeked
-  const { openedForStatus, plansOf } = await import('./open-store.ts')
+  const { openedForStatus, plansOf } = await import('./server/open-store.ts')
   const door = await openedForStatus(place)
   return door && plansOf(door)
 }

@@ -1,6 +1,6 @@
 import type { CheckSettings } from '../checks/settings.ts'
-import { visible } from '../domain/visible.ts'
-import type { McpServer } from '../runner/mcp-tools.ts'
+import { visible } from '../core/text/visible.ts'
+import type { McpServer } from '../engine/turn/mcp-tools.ts'
 import { CliError } from './cli-error.ts'
 import type { Environment } from './environment.ts'
 import { shellWord, trustCommand } from './invocation.ts'
@@ -14,8 +14,8 @@ import {
   type TrustedFile,
   TrustList,
   withoutTrust,
-} from './settings.ts'
-import { ask, dropTyped, isInteractive, type Terminal } from './terminal.ts'
+} from './server/settings.ts'
+import { ask, dropTyped, isInteractive, type Terminal } from './terminal/terminal.ts'
 
 interface TrustOptions {
   readonly file: string

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { redactor } from '../domain/redact.ts'
-import { secretsInUrl } from '../domain/secrets.ts'
+import { redactor } from '../core/text/redact.ts'
+import { secretsInUrl } from '../core/text/secrets.ts'
 import { refuseUnfinished } from '../store/sqlite/moves.ts'
 import { verifyDatabase } from '../store/sqlite/verify.ts'
 import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError, reasonOf } from './cli-error.ts'
-import { refuseTracked } from './data-folder.ts'
-import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './open-store.ts'
-import { counted } from './output.ts'
+import { refuseTracked } from './server/data-folder.ts'
+import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './server/open-store.ts'
+import { counted } from './terminal/output.ts'
 
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
 
@@ -51,7 +51,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   const path = join(data, 'runsheet.db')
   checkUnfinished(path)
   if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
-  const files = store === 'file' ? (await import('../store/json/file-problems.ts')).fileProblems : undefined
+  const files = store === 'file' ? (await import('../store/files/file-problems.ts')).fileProblems : undefined
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {

@@ -1,10 +1,10 @@
-import type { Json } from '../domain/event.ts'
-import type { PolicyPatch, ToolsetName } from '../domain/policy.ts'
-import type { ReviewRequest } from '../domain/review.ts'
-import type { SearchKind } from '../domain/search.ts'
-import type { SessionList } from '../domain/session-list.ts'
-import type { TaskStatus } from '../domain/task.ts'
-import type { Template } from '../domain/template.ts'
+import type { Json } from '../core/model/event.ts'
+import type { PolicyPatch, ToolsetName } from '../core/model/policy.ts'
+import type { ReviewRequest } from '../core/model/review.ts'
+import type { SearchKind } from '../core/text/search.ts'
+import type { SessionList } from '../core/views/session-list.ts'
+import type { TaskStatus } from '../core/model/task.ts'
+import type { Template } from '../core/model/template.ts'
 import type {
   ApprovalAnswer,
   DecisionAnswer,
@@ -46,7 +46,7 @@ import type {
   ToolsetsAnswer,
   TryAnswer,
   TurnAnswer,
-} from '../domain/wire.ts'
+} from '../core/views/wire.ts'
 import { ServerClock } from './clock.ts'
 import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
 import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'

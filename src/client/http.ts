@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../domain/wire.ts'
+import type { ErrorBody } from '../core/views/wire.ts'
 import { RunsheetError, unreachable } from './runsheet-error.ts'
 
 /** How to reach the server and sign in. */

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../domain/event.ts'
-import type { EvidenceAnswer } from '../domain/wire.ts'
+import type { StoredEvent } from '../core/model/event.ts'
+import type { EvidenceAnswer } from '../core/views/wire.ts'
 import type { Client } from './client.ts'
 import type { LiveConversation } from './live.ts'
 import { RunsheetError } from './runsheet-error.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Session } from '../domain/wire.ts'
+import type { Session } from '../core/views/wire.ts'
 import type { Client, Filing } from './client.ts'
 import { liveSessions } from './live-sessions.ts'
 import { groupSessions } from './session-groups.ts'

@@ -1,5 +1,5 @@
-import type { SessionList } from '../domain/session-list.ts'
-import type { Session } from '../domain/wire.ts'
+import type { SessionList } from '../core/views/session-list.ts'
+import type { Session } from '../core/views/wire.ts'
 import type { Client, Filing } from './client.ts'
 import { polled } from './polled.ts'
 

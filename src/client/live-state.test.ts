@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { view } from '../domain/view.ts'
+import { view } from '../core/views/view.ts'
 import { emptyFold } from './live-state.ts'
 
 it('[LC2] a live conversation begins as the fold of an empty log', () => {

@@ -1,8 +1,8 @@
-import { apply, type Conversation, emptyConversation } from '../domain/conversation.ts'
-import type { StoredEvent } from '../domain/event.ts'
-import { type ConversationSnapshot, conversationOf, SNAPSHOT_VERSION, snapshotOf } from '../domain/snapshot.ts'
-import { type View, view } from '../domain/view.ts'
-import type { SnapshotAnswer } from '../domain/wire.ts'
+import { apply, type Conversation, emptyConversation } from '../core/model/conversation.ts'
+import type { StoredEvent } from '../core/model/event.ts'
+import { type ConversationSnapshot, conversationOf, SNAPSHOT_VERSION, snapshotOf } from '../core/model/snapshot.ts'
+import { type View, view } from '../core/views/view.ts'
+import type { SnapshotAnswer } from '../core/views/wire.ts'
 import { RunsheetError } from './runsheet-error.ts'
 
 /** The state of a live conversation as plain, serialisable data. */

@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorDetails } from '../domain/wire.ts'
+import type { ErrorBody, ErrorDetails } from '../core/views/wire.ts'
 
 /** A failed request, with the server's code and message. */
 export class RunsheetError extends Error {

@@ -1,4 +1,4 @@
-import type { Session } from '../domain/wire.ts'
+import type { Session } from '../core/views/wire.ts'
 
 /** A heading of the list. `week` and `month`: within the last 7 and 30 days; `older`: one group per month. */
 export type SessionGroup = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'older'

@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
-import { redactor } from '../domain/redact.ts'
-import { declaresSchemas } from '../runner/given-models.ts'
-import type { Judge } from '../runner/judge.ts'
-import { modelJudge } from '../runner/model-judge.ts'
+import { redactor } from '../core/text/redact.ts'
+import { declaresSchemas } from '../engine/turn/given-models.ts'
+import type { Judge } from '../engine/worker/judge.ts'
+import { modelJudge } from '../engine/worker/model-judge.ts'
 
 /** Options of `createJudge`. */
 export interface JudgeOptions {

@@ -1,8 +1,8 @@
 import { asSchema, type ModelMessage, type ToolApprovalStatus, type ToolSet } from 'ai'
-import type { Json, StoredEvent } from '../domain/event.ts'
-import { Refusal } from '../domain/refusal.ts'
-import { APPROVAL_TYPES } from '../domain/tool-approval.ts'
-import { type ApprovalWord, decideApproval, hashOf } from '../door/door.ts'
+import type { Json, StoredEvent } from '../core/model/event.ts'
+import { Refusal } from '../core/model/refusal.ts'
+import { APPROVAL_TYPES } from '../core/model/tool-approval.ts'
+import { type ApprovalWord, decideApproval, hashOf } from '../engine/door/door.ts'
 import { type Approval, type Asked, asked, type AskedCall } from './ai-approval.ts'
 import type { Turn } from './turn.ts'
 

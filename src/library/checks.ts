@@ -5,11 +5,11 @@ import { heldOutProblem } from '../checks/held-out.ts'
 import { Obstacle } from '../checks/obstacle.ts'
 import { NO_CHECK_SETTINGS, problemIn, wrapperProblem } from '../checks/settings.ts'
 import { machineId, openWorkspace } from '../checks/workspace.ts'
-import { redactor } from '../domain/redact.ts'
-import { LocalWorkspaces } from '../runner/local-workspaces.ts'
+import { redactor } from '../core/text/redact.ts'
+import { LocalWorkspaces } from '../checks/local-workspaces.ts'
 import { type Checks, keepChecks } from './handles.ts'
 
-export type { Workspace } from '../domain/check.ts'
+export type { Workspace } from '../core/proof/check.ts'
 export type { Checks } from './handles.ts'
 
 /** Options of `openChecks`. */

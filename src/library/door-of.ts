@@ -1,6 +1,6 @@
-import type { Door } from '../door/door.ts'
-import type { PolicyPatch } from '../domain/policy.ts'
-import type { Workspaces } from '../runner/workspaces.ts'
+import type { Door } from '../engine/door/door.ts'
+import type { PolicyPatch } from '../core/model/policy.ts'
+import type { Workspaces } from '../engine/worker/workspaces.ts'
 import type { Runsheet } from './runsheet.ts'
 
 export interface Inside {

@@ -1,4 +1,4 @@
-import { openFileStore as open } from '../store/json/store.ts'
+import { openFileStore as open } from '../store/files/store.ts'
 import type { Store } from './runsheet.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Workspace } from '../domain/check.ts'
-import type { CheckMaker } from '../door/door.ts'
-import type { Workspaces } from '../runner/workspaces.ts'
+import type { Workspace } from '../core/proof/check.ts'
+import type { CheckMaker } from '../engine/door/door.ts'
+import type { Workspaces } from '../engine/worker/workspaces.ts'
 
 /** Runs the checks of tasks in this process. Open it with `openChecks` (`runsheet/checks`). */
 export interface Checks {

@@ -1,5 +1,5 @@
-import { foreignOrigin, type Guard } from '../http/access.ts'
-import { HttpError } from '../http/replies.ts'
+import { foreignOrigin, type Guard } from '../server/http/access.ts'
+import { HttpError } from '../server/http/replies.ts'
 
 /** The sender of a request. */
 export interface Identity {

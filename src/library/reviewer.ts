@@ -1,6 +1,6 @@
-import type { Decision, Door, Ref } from '../door/door.ts'
-import { Refusal } from '../domain/refusal.ts'
-import type { ReviewRequest } from '../domain/review.ts'
+import type { Decision, Door, Ref } from '../engine/door/door.ts'
+import { Refusal } from '../core/model/refusal.ts'
+import type { ReviewRequest } from '../core/model/review.ts'
 
 /** Decides a review. Returns nothing to leave the decision to the page or to `Conversation.decide`. */
 export type OnReview = (review: ReviewRequest) => Decision | undefined | void | Promise<Decision | undefined | void>

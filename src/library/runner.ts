@@ -1,11 +1,11 @@
 // oxlint-disable-next-line import/no-unassigned-import -- A program that lacks AI SDK fails here, not in its first turn.
 import 'ai'
 import type { LanguageModel } from 'ai'
-import { redactor } from '../domain/redact.ts'
-import { exceptStorage } from '../door/door.ts'
-import { givenModels } from '../runner/given-models.ts'
-import { givenTools, type OutsideTool, type OutsideTools } from '../runner/outside.ts'
-import { Worker } from '../runner/worker.ts'
+import { redactor } from '../core/text/redact.ts'
+import { exceptStorage } from '../engine/door/door.ts'
+import { givenModels } from '../engine/turn/given-models.ts'
+import { givenTools, type OutsideTool, type OutsideTools } from '../engine/worker/outside.ts'
+import { Worker } from '../engine/worker/worker.ts'
 import { insideOf } from './door-of.ts'
 import type { Runsheet } from './runsheet.ts'
 

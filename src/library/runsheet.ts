@@ -1,30 +1,37 @@
-import { type Door, exceptStorage, type Found, type Observer, openDoor, type Page, type Paged } from '../door/door.ts'
-import type { Json } from '../domain/event.ts'
-import { originOf } from '../domain/origin.ts'
-import { invalidId } from '../domain/refusal.ts'
-import { type PolicyPatch, policyProblem } from '../domain/policy.ts'
-import type { SearchKind } from '../domain/search.ts'
-import type { SessionList } from '../domain/session-list.ts'
-import type { Task } from '../domain/task.ts'
-import { isId } from '../domain/text.ts'
-import type { SearchAnswer, Session } from '../domain/wire.ts'
+import {
+  type Door,
+  exceptStorage,
+  type Found,
+  type Observer,
+  openDoor,
+  type Page,
+  type Paged,
+} from '../engine/door/door.ts'
+import type { Json } from '../core/model/event.ts'
+import { originOf } from '../core/model/origin.ts'
+import { invalidId } from '../core/model/refusal.ts'
+import { type PolicyPatch, policyProblem } from '../core/model/policy.ts'
+import type { SearchKind } from '../core/text/search.ts'
+import type { SessionList } from '../core/views/session-list.ts'
+import type { Task } from '../core/model/task.ts'
+import { isId } from '../core/model/text.ts'
+import type { SearchAnswer, Session } from '../core/views/wire.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
-import { plainMaker } from '../door/checks.ts'
-import { Worker } from '../runner/worker.ts'
-import type { Workspaces } from '../runner/workspaces.ts'
+import { plainMaker } from '../engine/door/checks.ts'
+import { Worker } from '../engine/worker/worker.ts'
+import type { Workspaces } from '../engine/worker/workspaces.ts'
 import { keepInside } from './door-of.ts'
-import { redactor } from '../domain/redact.ts'
-import { claimJudge } from '../runner/judge.ts'
-import type { Judge } from '../runner/judge.ts'
+import { redactor } from '../core/text/redact.ts'
+import { claimJudge, type Judge } from '../engine/worker/judge.ts'
 import { type Checks, openChecksOf } from './handles.ts'
 import { type OnReview, Reviewer } from './reviewer.ts'
 import { type CallOptions, turnAround } from './turn.ts'
-import { NO_CONTEXT } from '../toolsets/call-tool.ts'
+import { NO_CONTEXT } from '../engine/toolsets/call-tool.ts'
 
-export type { Judge, JudgeAnswer, JudgeCall } from '../runner/judge.ts'
-export type { Case as JudgeCase } from '../runner/case.ts'
+export type { Judge, JudgeAnswer, JudgeCall } from '../engine/worker/judge.ts'
+export type { Case as JudgeCase } from '../engine/worker/case.ts'
 
 /**
  * A store for plans. Open one with `openSqliteStore` (`runsheet/sqlite`), `openFileStore` (`runsheet/files`),

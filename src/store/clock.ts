@@ -1,4 +1,4 @@
-import { type Instant, instantOf } from '../domain/instant.ts'
+import { type Instant, instantOf } from '../core/model/instant.ts'
 import { Lru } from './lru.ts'
 import { type DueReview, type Ref, refKey } from './store.ts'
 

@@ -1,5 +1,5 @@
-import type { StoredEvent } from '../domain/event.ts'
-import type { Instant } from '../domain/instant.ts'
+import type { StoredEvent } from '../core/model/event.ts'
+import type { Instant } from '../core/model/instant.ts'
 import type { Ref, Store } from './store.ts'
 
 /** Events that were written together, in order. */

@@ -1,4 +1,4 @@
-import { invalidField, type Refusal } from '../domain/refusal.ts'
+import { invalidField, type Refusal } from '../core/model/refusal.ts'
 import type { ConversationSummary, Page, Paged } from './store.ts'
 
 /** The values that a list is sorted by. A cursor encodes those of a page's last item. */

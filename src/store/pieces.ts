@@ -1,4 +1,4 @@
-import { emptyConversation, fold } from '../domain/conversation.ts'
+import { emptyConversation, fold } from '../core/model/conversation.ts'
 import type { Commit } from './commit.ts'
 import type { Staged } from './stage.ts'
 import { StoreError } from './store-error.ts'

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../domain/event.ts'
-import { changeIn, mayName } from '../domain/search-documents.ts'
-import { tokensOf } from '../domain/search-tokens.ts'
-import type { SearchKind } from '../domain/search.ts'
+import type { StoredEvent } from '../core/model/event.ts'
+import { changeIn, mayName } from '../core/text/search-documents.ts'
+import { tokensOf } from '../core/text/search-tokens.ts'
+import type { SearchKind } from '../core/text/search.ts'
 
 export interface DocumentTokens {
   /** `documentName` of its kind and ref. */

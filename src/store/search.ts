@@ -1,9 +1,17 @@
-import type { StoredEvent } from '../domain/event.ts'
-import { changeIn, mayName, messageIn } from '../domain/search-documents.ts'
-import { excerpt, marked } from '../domain/search-marks.ts'
-import { MAX_RANKED, MAX_RESULTS, ranked, SEARCH_KINDS, type SearchKind, type Term, termsOf } from '../domain/search.ts'
-import type { Task } from '../domain/task.ts'
-import type { SearchResult } from '../domain/wire.ts'
+import type { StoredEvent } from '../core/model/event.ts'
+import { changeIn, mayName, messageIn } from '../core/text/search-documents.ts'
+import { excerpt, marked } from '../core/text/search-marks.ts'
+import {
+  MAX_RANKED,
+  MAX_RESULTS,
+  ranked,
+  SEARCH_KINDS,
+  type SearchKind,
+  type Term,
+  termsOf,
+} from '../core/text/search.ts'
+import type { Task } from '../core/model/task.ts'
+import type { SearchResult } from '../core/views/wire.ts'
 import { decodeCursor, invalidCursor, paged, type SortKey } from './cursor.ts'
 import type { ConversationSummary, Found, Page, Search } from './store.ts'
 

@@ -1,5 +1,5 @@
-import { type Conversation, fold, stamped } from '../domain/conversation.ts'
-import { type Instant, laterThan } from '../domain/instant.ts'
+import { type Conversation, fold, stamped } from '../core/model/conversation.ts'
+import { type Instant, laterThan } from '../core/model/instant.ts'
 import { type Commit, commitOf } from './commit.ts'
 import { StoreError } from './store-error.ts'
 import { type At, type Committed, type Decide, type Once, type Ref, refKey } from './store.ts'

@@ -1,6 +1,6 @@
-import type { Conversation } from '../domain/conversation.ts'
-import { tasksAt } from '../domain/plan.ts'
-import type { Task, TaskStatus } from '../domain/task.ts'
+import type { Conversation } from '../core/model/conversation.ts'
+import { tasksAt } from '../core/model/plan.ts'
+import type { Task, TaskStatus } from '../core/model/task.ts'
 import { sortedPage } from './cursor.ts'
 import type { Page, Paged } from './store.ts'
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { Ref } from '../door/door.ts'
+import type { Ref } from '../engine/door/door.ts'
 
 /** Headers as Standard Webhooks defines them. The timestamp is signed with the body. */
 export function signedHeaders(

@@ -1,7 +1,7 @@
 import type { lookup } from 'node:dns'
 import { describe, expect, it } from 'vitest'
 import { inRun, underReview } from '../../test/support/domain.ts'
-import { isTold, noticeOf } from '../domain/notice.ts'
+import { isTold, noticeOf } from '../core/views/notice.ts'
 import { guardedLookup, isPublic } from './addresses.ts'
 import { post } from './post.ts'
 import { hostOf, webhookFrom } from './settings.ts'

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { propose, startTurn } from '../store/contract.ts'
 import { runHere } from '../support/in-process.ts'

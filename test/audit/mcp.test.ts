@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ElicitResult } from '@modelcontextprotocol/client'
 import { expect, it, onTestFinished } from 'vitest'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { CLI, runCli } from '../support/children.ts'
 import {

@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { configuredModels } from '../../src/runner/models.ts'
+import { configuredModels } from '../../src/models/models.ts'
 import { openBrowser } from '../support/browser.ts'
 import { builtPage, visit } from '../support/page.ts'
-import type { OutsideTool } from '../../src/runner/outside.ts'
+import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import type { Answers, Script } from '../support/provider.ts'
 import { confirmAll, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 

@@ -35,11 +35,11 @@ it('[CL1][CL2] npm run dev signs in, updates the page in place, restarts the ser
   await heading.waitFor()
 
   await page.evaluate(() => Object.assign(window, { isSamePage: true }))
-  appendFileSync(join(clone, 'web/app.css'), '\nbody { outline: solid }\n')
+  appendFileSync(join(clone, 'src/ui/page/app.css'), '\nbody { outline: solid }\n')
   await page.waitForFunction(() => getComputedStyle(document.body).outlineStyle === 'solid')
   expect(await page.evaluate(() => 'isSamePage' in window)).toBe(true)
 
-  appendFileSync(join(clone, 'src/http/server.ts'), "\nprocess.stdout.write('changed server\\n')\n")
+  appendFileSync(join(clone, 'src/server/http/server.ts'), "\nprocess.stdout.write('changed server\\n')\n")
   await dev.line(line => line === 'changed server')
   await expect.poll(() => dev.lines.filter(line => line.startsWith('Runsheet is ready at')).length).toBe(2)
   await page.reload()

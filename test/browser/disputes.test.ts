@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { plainMaker } from '../../src/door/checks.ts'
+import { plainMaker } from '../../src/engine/door/checks.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
 import { openBrowser } from '../support/browser.ts'
 import { Bench, NPM_TEST, PLACE, proposed } from '../support/proof.ts'

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openBrowser } from '../support/browser.ts'
 import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'

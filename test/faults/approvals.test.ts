@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import { givenTools } from '../../src/runner/outside.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import { givenTools } from '../../src/engine/worker/outside.ts'
 import { inLongRun } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'

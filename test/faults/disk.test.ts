@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { note, openTurn, run } from '../store/contract.ts'
-import { openFileStore } from '../../src/store/json/store.ts'
+import { openFileStore } from '../../src/store/files/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 import { fault } from '../support/faults.ts'

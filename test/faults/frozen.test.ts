@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { mcpTools } from '../../src/runner/mcp-tools.ts'
+import { mcpTools } from '../../src/engine/turn/mcp-tools.ts'
 import { type Child, inLongRun, programOf, runProcess } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { describePostgres } from '../support/postgres-store.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { emptyConversation, fold } from '../../src/domain/conversation.ts'
-import type { StoredEvent } from '../../src/domain/event.ts'
+import { emptyConversation, fold } from '../../src/core/model/conversation.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
 import { inLongRun } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import type { Answer, ModelRequest } from '../support/provider.ts'

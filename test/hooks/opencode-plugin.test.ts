@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
 import { readSecret } from '../../src/cli/setup-hosts.ts'
-import { signedInput } from '../../src/mcp/binding.ts'
-import { FEATURES, type Installation } from '../../src/setup/host.ts'
-import { opencodeWith } from '../../src/setup/hosts/opencode.ts'
+import { signedInput } from '../../src/server/mcp/binding.ts'
+import { FEATURES, type Installation } from '../../src/hosts/host.ts'
+import { opencodeWith } from '../../src/hosts/opencode.ts'
 import { doorOf, hostWith, scratch, withPlan } from '../support/hooks.ts'
 
-const source = readFileSync(new URL('../../src/hooks/opencode-plugin.js', import.meta.url), 'utf8')
+const source = readFileSync(new URL('../../src/hosts/opencode-plugin.js', import.meta.url), 'utf8')
 const program = [process.execPath, fileURLToPath(new URL('../../dist/cli/runsheet.js', import.meta.url))] as const
 
 type Hook = (input: object, output?: object) => Promise<void>

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { answerFor, type HookEvent } from '../../src/hooks/event.ts'
-import { eventOf, eventOfTool, type Payload } from '../../src/hooks/payload.ts'
+import { answerFor, type HookEvent } from '../../src/hosts/hook-event.ts'
+import { eventOf, eventOfTool, type Payload } from '../../src/hosts/hook-payload.ts'
 import { HOOK_HOSTS, type HookHost } from '../../src/hosts/hosts.ts'
 
 // What the real hosts sent on 2026-11-16: Claude Code 2.1.325, Codex 0.166.0, Gemini CLI 0.61.0, OpenCode 1.18.33 and Qwen

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/client.ts'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import type { ReviewRequest } from '../../src/domain/review.ts'
-import type { TaskView, WaitingDispute } from '../../src/domain/wire.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import type { ReviewRequest } from '../../src/core/model/review.ts'
+import type { TaskView, WaitingDispute } from '../../src/core/views/wire.ts'
 import { openBrowser } from '../support/browser.ts'
 
 const POLL_MS = 100

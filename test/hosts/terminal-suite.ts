@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { GATE_MARK } from '../../src/domain/host-marks.ts'
-import type { ReviewRequest } from '../../src/domain/review.ts'
+import { GATE_MARK } from '../../src/core/model/host-marks.ts'
+import type { ReviewRequest } from '../../src/core/model/review.ts'
 import { worker } from './agent.ts'
 import type { Driver } from './drivers/driver.ts'
 import { GREETING, isProven, scriptGreeting } from './greeting.ts'

@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url'
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pino } from 'pino'
-import { createHttpServer, type ServerOptions } from '../../src/http/server.ts'
-import { openDoor } from '../../src/door/door.ts'
+import { createHttpServer, type ServerOptions } from '../../src/server/http/server.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import {
   type Answered,
@@ -17,7 +17,7 @@ import {
   type Sent,
   statusesIn,
 } from '../support/requests.ts'
-import { pageFrom } from '../../src/http/page.ts'
+import { pageFrom } from '../../src/server/http/page.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 let at: TestServer

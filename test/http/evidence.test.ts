@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { EvidenceAnswer } from '../../src/domain/wire.ts'
+import type { EvidenceAnswer } from '../../src/core/views/wire.ts'
 import { liveEvidence, RunsheetError } from '../../src/client/index.ts'
-import { redactor } from '../../src/domain/redact.ts'
+import { redactor } from '../../src/core/text/redact.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const KEY = 'a-key-that-nobody-may-read-0123456789'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import type { SessionList } from '../../src/domain/session-list.ts'
-import type { ReviewsAnswer, SessionAnswer, SessionsAnswer } from '../../src/domain/wire.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import type { SessionList } from '../../src/core/views/session-list.ts'
+import type { ReviewsAnswer, SessionAnswer, SessionsAnswer } from '../../src/core/views/wire.ts'
 import { add, finish, propose, startTurn } from '../store/contract.ts'
 import { type CheckedServer, started } from '../support/checked.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer, SessionAnswer } from '../../src/domain/wire.ts'
-import type { Ref } from '../../src/door/door.ts'
+import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer, SessionAnswer } from '../../src/core/views/wire.ts'
+import type { Ref } from '../../src/engine/door/door.ts'
 import { type Answered, type CheckedServer, started } from '../support/checked.ts'
 import type { StoreKind } from '../support/stores.ts'
 

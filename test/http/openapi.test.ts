@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
-import { ROUTES } from '../../src/http/routes/index.ts'
+import { ROUTES } from '../../src/server/routes/index.ts'
 import { started } from '../support/checked.ts'
 
 interface Operation {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pageFrom } from '../../src/http/page.ts'
+import { pageFrom } from '../../src/server/http/page.ts'
 import { bearer } from '../support/requests.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 

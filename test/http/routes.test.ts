@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Command } from '../../src/domain/command.ts'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import type { Policy, ToolsetName } from '../../src/domain/policy.ts'
-import type { Task } from '../../src/domain/task.ts'
-import type { Template } from '../../src/domain/template.ts'
+import type { Command } from '../../src/core/model/command.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import type { Policy, ToolsetName } from '../../src/core/model/policy.ts'
+import type { Task } from '../../src/core/model/task.ts'
+import type { Template } from '../../src/core/model/template.ts'
 import type {
   PolicyAnswer,
   SessionAnswer,
@@ -14,14 +14,14 @@ import type {
   ToolsetAnswer,
   ToolsetsAnswer,
   TurnAnswer,
-} from '../../src/domain/wire.ts'
-import { openDoor, StoreError } from '../../src/door/door.ts'
+} from '../../src/core/views/wire.ts'
+import { openDoor, StoreError } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
-import { promptFor } from '../../src/toolsets/guidance.ts'
-import { openAiTools } from '../../src/toolsets/formats.ts'
-import { toolsets } from '../../src/toolsets/index.ts'
+import { promptFor } from '../../src/engine/toolsets/guidance.ts'
+import { openAiTools } from '../../src/engine/toolsets/formats.ts'
+import { toolsets } from '../../src/engine/toolsets/index.ts'
 import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
 import { CREATING, resultOf, Table } from '../support/reviews.ts'
 import { placeFor } from '../support/stores.ts'

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import type { Command } from '../../src/domain/command.ts'
-import type { PolicyPatch } from '../../src/domain/policy.ts'
-import * as frames from '../../src/http/sse/frames.ts'
-import { openDoor, type Ref } from '../../src/door/door.ts'
+import type { Command } from '../../src/core/model/command.ts'
+import type { PolicyPatch } from '../../src/core/model/policy.ts'
+import * as frames from '../../src/server/http/frames.ts'
+import { openDoor, type Ref } from '../../src/engine/door/door.ts'
 import { add, cancel, finish, openTurn, propose, settle, startTurn } from '../store/contract.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { wholeLog } from '../support/ledger.ts'
@@ -10,7 +10,7 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { eventually, figure, follow, readers, type SseReader, type Streamed, storeWith } from '../support/sse.ts'
 
 // The real ones, with a count.
-vi.mock('../../src/http/sse/frames.ts', { spy: true })
+vi.mock('../../src/server/http/frames.ts', { spy: true })
 
 const ref: Ref = { tenant: 'local', conversation: 'chat' }
 

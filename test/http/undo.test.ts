@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../src/domain/event.ts'
-import type { TaskAnswer, TaskView } from '../../src/domain/wire.ts'
+import type { Json } from '../../src/core/model/event.ts'
+import type { TaskAnswer, TaskView } from '../../src/core/views/wire.ts'
 import { type Answered, type CheckedServer, started } from '../support/checked.ts'
 import type { StoreKind } from '../support/stores.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import type { Task } from '../../src/domain/task.ts'
+import type { Task } from '../../src/core/model/task.ts'
 import { type Era, type Host, hostOf, type McpTestServer, overHttp, PLAN, startMcpServer } from '../support/mcp.ts'
 import { TOKENS } from '../support/server.ts'
 

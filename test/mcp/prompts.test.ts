@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { countTokens } from 'gpt-tokenizer'
-import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
-import { toolsets } from '../../src/toolsets/index.ts'
+import { TOOLSETS, type ToolsetName } from '../../src/core/model/policy.ts'
+import { toolsets } from '../../src/engine/toolsets/index.ts'
 import { type Era, type Host, hostOf, type McpTestServer, overHttp, startMcpServer } from '../support/mcp.ts'
 
 let server: McpTestServer

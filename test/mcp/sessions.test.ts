@@ -1,5 +1,5 @@
-import { createMcpServer } from '../../src/mcp/server.ts'
-import type { EndpointOptions } from '../../src/mcp/http.ts'
+import { createMcpServer } from '../../src/server/mcp/server.ts'
+import type { EndpointOptions } from '../../src/server/mcp/http.ts'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { hostOf, type McpTestServer, overHttp, startMcpServer } from '../support/mcp.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { EndpointOptions } from '../../src/mcp/http.ts'
+import type { EndpointOptions } from '../../src/server/mcp/http.ts'
 import {
   chosen,
   type Era,

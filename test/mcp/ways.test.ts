@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ElicitRequest, ElicitResult } from '@modelcontextprotocol/client'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Client as Person } from '../../src/client/client.ts'
-import { TOOLSETS, type ToolsetName } from '../../src/domain/policy.ts'
+import { TOOLSETS, type ToolsetName } from '../../src/core/model/policy.ts'
 import { type Child, inLongRun } from '../support/children.ts'
 import {
   afterALook,

@@ -49,7 +49,7 @@ describe('the tarball', () => {
   it('[PK1] holds what is compiled, its declarations, the page and the documents, and nothing else', () => {
     const documents = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SPEC.md', 'package.json']
     expect(paths().filter(path => !path.startsWith('dist/'))).toEqual(documents)
-    const known = /\.(js|d\.ts)$|^dist\/((cli|web)\/)?licenses\.md$|^dist\/react\/styles\.css$|^dist\/web\//
+    const known = /\.(js|d\.ts)$|^dist\/((cli|web)\/)?licenses\.md$|^dist\/ui\/panels\/styles\.css$|^dist\/web\//
     expect(paths().filter(path => path.startsWith('dist/') && !known.test(path))).toEqual([])
     expect(paths().filter(path => /\.test\.|\.map$|contract/.test(path))).toEqual([])
     expect(scripts().filter(path => packed.read(path).includes('//# sourceMappingURL='))).toEqual([])
@@ -87,8 +87,8 @@ describe('the tarball', () => {
   })
 
   it('the panels are client modules, one file each, so that a bundler takes only what is used', () => {
-    const panels = scripts().filter(path => path.startsWith('dist/react/'))
-    expect(panels).toContain('dist/react/use-conversation.js')
+    const panels = scripts().filter(path => path.startsWith('dist/ui/panels/'))
+    expect(panels).toContain('dist/ui/panels/thread/use-conversation.js')
     expect(panels.filter(path => !/^['"]use client['"]/.test(packed.read(path)))).toEqual([])
   })
 

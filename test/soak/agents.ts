@@ -1,5 +1,5 @@
-import type { ToolsetName } from '../../src/domain/policy.ts'
-import type { ReviewRequest } from '../../src/domain/review.ts'
+import type { ToolsetName } from '../../src/core/model/policy.ts'
+import type { ReviewRequest } from '../../src/core/model/review.ts'
 import type { Node } from './nodes.ts'
 import { allowing, chance, pick, type World } from './world.ts'
 

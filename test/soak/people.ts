@@ -1,6 +1,6 @@
 import type { Client } from '../../src/client/client.ts'
 import { RunsheetError } from '../../src/client/runsheet-error.ts'
-import type { TasksAnswer } from '../../src/domain/wire.ts'
+import type { TasksAnswer } from '../../src/core/views/wire.ts'
 import { pending } from './agents.ts'
 import { allowing, chance, pick, type World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { checkIn, type Need } from '../../src/domain/needs.ts'
+import { checkIn, type Need } from '../../src/core/model/needs.ts'
 import { finish, held, note, openTurn, run, startTurn, type LiveStore, type Subject } from './contract.ts'
 import type { Lease, Ref, Store } from '../../src/store/store.ts'
 

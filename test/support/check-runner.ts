@@ -1,6 +1,6 @@
-import type { Place } from '../../src/checks/place.ts'
+import type { Place } from '../../src/checks/environment.ts'
 import { runCommand } from '../../src/checks/run-command.ts'
-import { redactor } from '../../src/domain/redact.ts'
+import { redactor } from '../../src/core/text/redact.ts'
 
 /** What the process runs. */
 export interface CheckOrder {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, 
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { checkEnvironment } from '../../src/checks/environment.ts'
-import type { Place } from '../../src/checks/place.ts'
+import type { Place } from '../../src/checks/environment.ts'
 import { scratchFolder } from './scratch.ts'
 
 /** A shell's command that never ends, without a process to leave behind. */

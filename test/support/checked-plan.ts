@@ -1,8 +1,8 @@
-import type { Check, CheckResult } from '../../src/domain/check.ts'
-import type { SeenWorkspace } from '../../src/domain/command.ts'
-import { nextRun } from '../../src/domain/check-runs.ts'
-import type { SubmittedRow } from '../../src/domain/review.ts'
-import { standingOf } from '../../src/domain/standing.ts'
+import type { Check, CheckResult } from '../../src/core/proof/check.ts'
+import type { SeenWorkspace } from '../../src/core/model/command.ts'
+import { nextRun } from '../../src/core/proof/check-runs.ts'
+import type { SubmittedRow } from '../../src/core/model/review.ts'
+import { standingOf } from '../../src/core/proof/standing.ts'
 import { Driver } from './domain.ts'
 
 export const WORKSPACE = { machine: 'here', path: '/work' }

@@ -1,8 +1,8 @@
 import { approvalHash } from '../../src/checks/hash.ts'
-import type { Place } from '../../src/checks/place.ts'
+import type { Place } from '../../src/checks/environment.ts'
 import { runCheck } from '../../src/checks/run-check.ts'
-import type { RunnableSpec } from '../../src/domain/check.ts'
-import { redactor } from '../../src/domain/redact.ts'
+import type { RunnableSpec } from '../../src/core/proof/check.ts'
+import { redactor } from '../../src/core/text/redact.ts'
 
 // A program that runs one check and prints its result, to be bundled.
 const { place, spec } = JSON.parse(process.argv[2] ?? '') as { place: Place; spec: RunnableSpec }

@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
-import { redactor } from '../../src/domain/redact.ts'
-import { LocalWorkspaces } from '../../src/runner/local-workspaces.ts'
+import { redactor } from '../../src/core/text/redact.ts'
+import { LocalWorkspaces } from '../../src/checks/local-workspaces.ts'
 
 /** Where the checks of a scene run, and which it allows without asking. */
 export interface Place {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import type { Arbitrary } from 'fast-check'
-import type { Command } from '../../src/domain/command.ts'
-import { listed } from '../../src/domain/conversation.ts'
+import type { Command } from '../../src/core/model/command.ts'
+import { listed } from '../../src/core/model/conversation.ts'
 import type { Driver } from './domain.ts'
 
 /** A generated command: its references are resolved against the state in which it runs. */

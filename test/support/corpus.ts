@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { EVENT_VERSION, type StoredEvent } from '../../src/domain/event.ts'
+import { EVENT_VERSION, type StoredEvent } from '../../src/core/model/event.ts'
 
 const folder = new URL(`../corpus/v${EVENT_VERSION}/`, import.meta.url)
 

@@ -1,7 +1,7 @@
 import { closeSync, cpSync, openSync, readSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { freeze } from '../../src/domain/snapshot.ts'
+import { freeze } from '../../src/core/model/snapshot.ts'
 import { openSqliteStore, type SqliteStore } from '../../src/store/sqlite/store.ts'
 import { verifyDatabase } from '../../src/store/sqlite/verify.ts'
 import { StoreError } from '../../src/store/store-error.ts'

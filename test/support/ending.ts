@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
-import type { NewEvent } from '../../src/domain/event.ts'
-import type { At, Committed, Door, Transaction } from '../../src/door/door.ts'
+import type { NewEvent } from '../../src/core/model/event.ts'
+import type { At, Committed, Door, Transaction } from '../../src/engine/door/door.ts'
 
 /** Where a process ends or freezes: before or after a commit with events. */
 export interface EndAt {

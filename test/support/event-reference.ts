@@ -1,5 +1,5 @@
-import { openApiDocument, withOpenApi } from '../../src/http/openapi.ts'
-import { ROUTES } from '../../src/http/routes/index.ts'
+import { openApiDocument, withOpenApi } from '../../src/server/http/openapi.ts'
+import { ROUTES } from '../../src/server/routes/index.ts'
 
 /** What the page reads of a schema in the OpenAPI document. */
 interface Schema {

@@ -7,7 +7,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'kill -9 of a process that runs a check': ['src/checks/kill.test.ts'],
   'a connection to PostgreSQL that is lost': ['src/store/postgres/faults.test.ts'],
   'PostgreSQL that is full, read-only, locked or stalled': ['src/store/postgres/faults.test.ts'],
-  'values of any kind as input of every tool': ['src/toolsets/fuzz.test.ts'],
+  'values of any kind as input of every tool': ['src/engine/toolsets/fuzz.test.ts'],
   'backup and restore: cut, damaged, foreign, full, in use': ['test/faults/backup.test.ts'],
   'a backup under load, restored': ['test/faults/backup.test.ts'],
   'a claim that is raced, edited, stopped or left': ['test/faults/claims-live.test.ts'],

@@ -1,6 +1,6 @@
 // A process that claims, renews and releases leases, then commits once. It says what it is at.
 import { writeSync } from 'node:fs'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 
 const { path, leases } = JSON.parse(process.argv[2] ?? '{}') as { path: string; leases: number }

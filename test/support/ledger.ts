@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { StoredEvent } from '../../src/domain/event.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
 import type { Ref, Store } from '../../src/store/store.ts'
 
 /** The whole log of a conversation. */

@@ -1,4 +1,4 @@
-import { createMcpServer } from '../../src/mcp/server.ts'
+import { createMcpServer } from '../../src/server/mcp/server.ts'
 import { startMcpServer } from './mcp.ts'
 import { addFixtures } from './mcp-conformance.ts'
 import { TOKENS } from './server.ts'

@@ -1,6 +1,6 @@
-import type { StoredEvent } from '../../src/domain/event.ts'
-import type { Origin } from '../../src/domain/origin.ts'
-import type { Door } from '../../src/door/door.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import type { Origin } from '../../src/core/model/origin.ts'
+import type { Door } from '../../src/engine/door/door.ts'
 
 /** The events of a log that have an origin, each as `[type, origin]`. */
 export const originsIn = (events: readonly StoredEvent[]): readonly (readonly [string, Origin])[] =>

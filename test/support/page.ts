@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
-import { pageFrom } from '../../src/http/page.ts'
+import { pageFrom } from '../../src/server/http/page.ts'
 
 /** The page as `vite build` made it. */
 export const builtPage = () => pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url)))

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Case } from '../../src/runner/case.ts'
+import type { Case } from '../../src/engine/worker/case.ts'
 import { Looks } from './looks.ts'
 
 /** A model's scripted answer to one request; a string is a text. */

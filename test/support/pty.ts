@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { onTestFinished } from 'vitest'
-import type { Terminal } from '../../src/cli/terminal.ts'
+import type { Terminal } from '../../src/cli/terminal/terminal.ts'
 import { BUILT, NO_SETTINGS } from './children.ts'
 
 /** Why there are no pseudo terminals here; empty if there are. `script` is part of every Debian, and differs elsewhere. */

@@ -1,8 +1,8 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http'
 import { connect } from 'node:net'
-import { withOpenApi } from '../../src/http/openapi.ts'
-import type { Route } from '../../src/http/route.ts'
-import { ROUTES } from '../../src/http/routes/index.ts'
+import { withOpenApi } from '../../src/server/http/openapi.ts'
+import type { Route } from '../../src/server/http/route.ts'
+import { ROUTES } from '../../src/server/routes/index.ts'
 import { held } from './faults.ts'
 import { TOKENS } from './server.ts'
 

@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest'
-import type { Json, StoredEvent } from '../../src/domain/event.ts'
-import type { PolicyPatch, ToolsetName } from '../../src/domain/policy.ts'
-import type { ReviewRequest, SubmittedRow } from '../../src/domain/review.ts'
-import type { DecisionAnswer, ReviewAnswer, ToolAnswer } from '../../src/domain/wire.ts'
+import type { Json, StoredEvent } from '../../src/core/model/event.ts'
+import type { PolicyPatch, ToolsetName } from '../../src/core/model/policy.ts'
+import type { ReviewRequest, SubmittedRow } from '../../src/core/model/review.ts'
+import type { DecisionAnswer, ReviewAnswer, ToolAnswer } from '../../src/core/views/wire.ts'
 import type { Answered, CheckedServer } from './checked.ts'
 import type { AskOptions } from './server.ts'
 

@@ -1,5 +1,5 @@
-import { withOpenApi } from '../../src/http/openapi.ts'
-import { ROUTES } from '../../src/http/routes/index.ts'
+import { withOpenApi } from '../../src/server/http/openapi.ts'
+import { ROUTES } from '../../src/server/routes/index.ts'
 
 /** Every operation of the OpenAPI document as a table row: what it does, and whose token it takes. */
 export function routeTable(): string {

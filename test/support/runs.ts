@@ -1,7 +1,7 @@
-import type { CommandOf } from '../../src/domain/command.ts'
-import { startRun, type Run, advanceRun } from '../../src/runner/run.ts'
-import type { Json } from '../../src/domain/event.ts'
-import type { PolicyPatch } from '../../src/domain/policy.ts'
+import type { CommandOf } from '../../src/core/model/command.ts'
+import { startRun, type Run, advanceRun } from '../../src/engine/turn/run.ts'
+import type { Json } from '../../src/core/model/event.ts'
+import type { PolicyPatch } from '../../src/core/model/policy.ts'
 import { Driver, SOME_MODEL } from './domain.ts'
 
 /** A tool call of a step: its tool, its arguments, and its answer if it has one. */

@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http'
 import { createParser } from 'eventsource-parser'
-import type { StoredEvent } from '../../src/domain/event.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
 import type { Store } from '../../src/store/store.ts'
 import { TOKENS, type TestServer } from './server.ts'
 

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { openFileStore } from '../../src/store/json/store.ts'
+import { openFileStore } from '../../src/store/files/store.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'

@@ -1,8 +1,8 @@
-import { emptyConversation, fold } from '../../src/domain/conversation.ts'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import { snapshotOf } from '../../src/domain/snapshot.ts'
-import { type StepItem, type ThreadTurn, threadOf } from '../../src/domain/thread.ts'
-import { view } from '../../src/domain/view.ts'
+import { emptyConversation, fold } from '../../src/core/model/conversation.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import { snapshotOf } from '../../src/core/model/snapshot.ts'
+import { type StepItem, type ThreadTurn, threadOf } from '../../src/core/views/thread.ts'
+import { view } from '../../src/core/views/view.ts'
 
 /** The thread of a log. */
 export function threadIn(log: readonly StoredEvent[]): readonly ThreadTurn[] {

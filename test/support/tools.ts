@@ -1,5 +1,5 @@
-import type { ServerToolView, ToolsAnswer, ToolServerView } from '../../src/domain/wire.ts'
-import type { ServerTools } from '../../src/http/route.ts'
+import type { ServerToolView, ToolsAnswer, ToolServerView } from '../../src/core/views/wire.ts'
+import type { ServerTools } from '../../src/server/http/route.ts'
 
 export const NO_TOOLS: ToolsAnswer = {
   scope: 'server',

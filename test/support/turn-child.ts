@@ -1,11 +1,11 @@
 // A process that drives turns until it is killed, or kills or freezes itself at a commit.
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
-import { mcpTools } from '../../src/runner/mcp-tools.ts'
-import { configuredModels } from '../../src/runner/models.ts'
-import { givenTools } from '../../src/runner/outside.ts'
-import { Worker } from '../../src/runner/worker.ts'
-import { openDoor } from '../../src/door/door.ts'
+import { mcpTools } from '../../src/engine/turn/mcp-tools.ts'
+import { configuredModels } from '../../src/models/models.ts'
+import { givenTools } from '../../src/engine/worker/outside.ts'
+import { Worker } from '../../src/engine/worker/worker.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { type EndAt, endingAt, freeze } from './ending.ts'
@@ -50,7 +50,10 @@ const runner = new Worker({
 })
 if (order.tokens) {
   // Loaded where it is needed: most of these processes answer no HTTP, and all of them are started often.
-  const [{ createHttpServer }, { pino }] = await Promise.all([import('../../src/http/server.ts'), import('pino')])
+  const [{ createHttpServer }, { pino }] = await Promise.all([
+    import('../../src/server/http/server.ts'),
+    import('pino'),
+  ])
   const server = createHttpServer({
     door,
     tokens: order.tokens,

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { OutsideTool } from '../../src/runner/outside.ts'
-import type { Json, StoredEvent } from '../../src/domain/event.ts'
+import type { OutsideTool } from '../../src/engine/worker/outside.ts'
+import type { Json, StoredEvent } from '../../src/core/model/event.ts'
 import type { Answer, ModelRequest } from './provider.ts'
 import type { ChatBody } from './turns.ts'
 

@@ -1,5 +1,5 @@
 // A program that only waits for a review.
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { BY_PLAN } from './asked-by.ts'

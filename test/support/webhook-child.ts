@@ -1,6 +1,6 @@
 // A process that sends notices until it is killed.
 import { writeSync } from 'node:fs'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { WebhookSender } from '../../src/webhook/sender.ts'

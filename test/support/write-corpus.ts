@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { EVENT_VERSION } from '../../src/domain/event.ts'
+import { EVENT_VERSION } from '../../src/core/model/event.ts'
 import { STORIES } from './corpus-stories.ts'
 import { frozen } from './domain.ts'
 

@@ -1,9 +1,9 @@
 // A process that writes to a store until it is told to stop, or is killed. Each acknowledged write is one line on stdout.
 import { writeSync } from 'node:fs'
 import { flushCompileCache } from 'node:module'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import { openDoor } from '../../src/door/door.ts'
-import { openFileStore } from '../../src/store/json/store.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
+import { openFileStore } from '../../src/store/files/store.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'

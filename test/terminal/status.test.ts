@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { StatusReport } from '../../src/cli/status.ts'
 import { describePostgres, ownDatabase, sql } from '../support/postgres-store.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
-import { openDoor } from '../../src/door/door.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { BUILT, NO_SETTINGS } from '../support/children.ts'
 import { Agent, doorAt, type Site, site, workspaceIn } from '../support/terminal-scene.ts'
 

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json } from '../../src/domain/event.ts'
-import type { Task } from '../../src/domain/task.ts'
-import { TOOLSETS } from '../../src/domain/policy.ts'
-import { sealOf } from '../../src/toolsets/seal.ts'
+import type { Json } from '../../src/core/model/event.ts'
+import type { Task } from '../../src/core/model/task.ts'
+import { TOOLSETS } from '../../src/core/model/policy.ts'
+import { sealOf } from '../../src/engine/toolsets/seal.ts'
 import type { Answer } from '../support/provider.ts'
 import { type ChatReader, confirmAll, startTurns, type TestTurns } from '../support/turns.ts'
 

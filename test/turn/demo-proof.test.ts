@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { emptyConversation, fold } from '../../src/domain/conversation.ts'
-import { findTask } from '../../src/domain/decide/tasks.ts'
-import { standingWordOf } from '../../src/domain/standing.ts'
+import { emptyConversation, fold } from '../../src/core/model/conversation.ts'
+import { findTask } from '../../src/core/decide/tasks.ts'
+import { standingWordOf } from '../../src/core/proof/standing.ts'
 import { runCli } from '../support/children.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
 import { scratchFolder } from '../support/scratch.ts'
@@ -82,9 +82,9 @@ describe.concurrent("the demo's sandbox", () => {
 
   it('the page and the docs name the request', () => {
     const source = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
-    for (const name of ['web/english-page.ts', 'docs/proof.md', 'docs/get-started.md'])
+    for (const name of ['src/ui/page/texts/english-page.ts', 'docs/proof.md', 'docs/get-started.md'])
       expect(source(name)).toContain(ENGLISH)
-    expect(source('web/chinese-page.ts')).toContain(CHINESE)
+    expect(source('src/ui/page/texts/chinese-page.ts')).toContain(CHINESE)
   })
 
   it('is made once, and what is there stays; what passes already only guards', async () => {

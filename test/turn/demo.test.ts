@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ToolsetName } from '../../src/domain/policy.ts'
+import type { ToolsetName } from '../../src/core/model/policy.ts'
 import { type CliTurns, startCli } from '../support/cli-turns.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { type ChatReader, confirmAll, confirmed } from '../support/turns.ts'
@@ -28,7 +28,7 @@ const statuses = async (session: string): Promise<[string, string][]> =>
 
 /** From the page's source: its modules need the built package. */
 function examplesOf(language: string): string[] {
-  const source = readFileSync(new URL(`../../web/${language}-page.ts`, import.meta.url), 'utf8')
+  const source = readFileSync(new URL(`../../src/ui/page/texts/${language}-page.ts`, import.meta.url), 'utf8')
   const [, list = ''] = /examples: \[([^\]]+)\]/.exec(source) ?? []
   const examples = [...list.matchAll(/'([^']+)'/g)].map(([, example = '']) => example)
   expect(examples).toHaveLength(3)

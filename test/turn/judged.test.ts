@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { Json } from '../../src/domain/event.ts'
-import { givenModels, type Models } from '../../src/runner/given-models.ts'
-import type { OutsideTool } from '../../src/runner/outside.ts'
+import type { Json } from '../../src/core/model/event.ts'
+import { givenModels, type Models } from '../../src/engine/turn/given-models.ts'
+import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { Provider, type Script, type ScriptedCall } from '../support/provider.ts'
 import { startTurns, type TestTurns } from '../support/turns.ts'
 

@@ -1,10 +1,10 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { MockLanguageModelV4 } from 'ai/test'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { givenModels } from '../../src/runner/given-models.ts'
-import type { OutsideTool } from '../../src/runner/outside.ts'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import type { TurnStatus } from '../../src/domain/turn.ts'
+import { givenModels } from '../../src/engine/turn/given-models.ts'
+import type { OutsideTool } from '../../src/engine/worker/outside.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import type { TurnStatus } from '../../src/core/model/turn.ts'
 import { fault } from '../support/faults.ts'
 import { type Answer, type ModelRequest, Provider, type Script, type ScriptedCall } from '../support/provider.ts'
 import {
@@ -313,7 +313,7 @@ describe('a provider that fails', () => {
     const gone = await Provider.start()
     const { url } = gone
     await gone.close()
-    const { configuredModels } = await import('../../src/runner/models.ts')
+    const { configuredModels } = await import('../../src/models/models.ts')
     const nobody = await startTurns({ models: await configuredModels({ model: 'openai-compatible:test', url }) })
     try {
       const { finished, failed, text } = await turn([], { on: nobody })
@@ -337,8 +337,8 @@ describe('a provider that fails', () => {
   it('a model that is not configured any more fails the turn that asked for it', async () => {
     const starter = await startTurns({ isIdle: true })
     const reader = await starter.open({ session_id: 'left' })
-    const { givenModels } = await import('../../src/runner/given-models.ts')
-    const { Worker } = await import('../../src/runner/worker.ts')
+    const { givenModels } = await import('../../src/engine/turn/given-models.ts')
+    const { Worker } = await import('../../src/engine/worker/worker.ts')
     const complaints: unknown[] = []
     const runner = new Worker({
       door: starter.door,

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import type { EventData, StoredEvent } from '../../src/domain/event.ts'
-import { openDoor } from '../../src/door/door.ts'
+import type { EventData, StoredEvent } from '../../src/core/model/event.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { PATIENCE } from '../support/reviews.ts'
 import type { Answer } from '../support/provider.ts'
 import { placeFor } from '../support/stores.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { StoredEvent } from '../../src/domain/event.ts'
-import { openDoor } from '../../src/door/door.ts'
+import type { StoredEvent } from '../../src/core/model/event.ts'
+import { openDoor } from '../../src/engine/door/door.ts'
 import { dataOf } from '../support/domain.ts'
 import type { Answer, ModelMessage } from '../support/provider.ts'
 import { placeFor } from '../support/stores.ts'

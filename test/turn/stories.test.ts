@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json } from '../../src/domain/event.ts'
+import type { Json } from '../../src/core/model/event.ts'
 import { startCli } from '../support/cli-turns.ts'
 import { type ModelRequest, Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json } from '../../src/domain/event.ts'
-import type { ToolsetName } from '../../src/domain/policy.ts'
+import type { Json } from '../../src/core/model/event.ts'
+import type { ToolsetName } from '../../src/core/model/policy.ts'
 import type { ModelRequest } from '../support/provider.ts'
 import { startTurns, type TestTurns } from '../support/turns.ts'
 

@@ -1,4 +1,4 @@
-import { type Instant, instantOf } from '../../domain/instant.ts'
+import { type Instant, instantOf } from '../../core/model/instant.ts'
 import { StoreError } from '../store-error.ts'
 import { Group } from '../group.ts'
 import { type Call, type Basis, stage, type Staged } from '../stage.ts'

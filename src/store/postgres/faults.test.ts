@@ -9,7 +9,7 @@ import {
   sql,
   terminate,
 } from '../../../test/support/postgres-store.ts'
-import { Refusal } from '../../domain/refusal.ts'
+import { Refusal } from '../../core/model/refusal.ts'
 import { note } from '../../../test/store/contract.ts'
 import type { Store } from '../store.ts'
 import type { PostgresFaultPoint } from './commits.ts'

@@ -1,5 +1,5 @@
-import { instantOf } from '../../domain/instant.ts'
-import { isExclusive, type Need } from '../../domain/needs.ts'
+import { instantOf } from '../../core/model/instant.ts'
+import { isExclusive, type Need } from '../../core/model/needs.ts'
 import type { ClaimOptions, DueReview, Lease, Store } from '../store.ts'
 import type { Database } from './connections.ts'
 import { SCHEMA } from './schema.ts'

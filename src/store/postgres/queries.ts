@@ -1,4 +1,4 @@
-import type { Template } from '../../domain/template.ts'
+import type { Template } from '../../core/model/template.ts'
 import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, type ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Templates } from '../store.ts'

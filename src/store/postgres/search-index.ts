@@ -1,4 +1,4 @@
-import type { Task } from '../../domain/task.ts'
+import type { Task } from '../../core/model/task.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
 import { type IndexedDocument, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'

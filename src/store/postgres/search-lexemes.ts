@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
-import { SEARCH_VERSION } from '../../domain/search-tokens.ts'
-import type { SearchKind, Term } from '../../domain/search.ts'
+import { SEARCH_VERSION } from '../../core/text/search-tokens.ts'
+import type { SearchKind, Term } from '../../core/text/search.ts'
 
 /** Covers the tokens and the lexemes made here. Raise the first factor when the lexemes change. */
 export const INDEX_VERSION = 1 * 1_000 + SEARCH_VERSION

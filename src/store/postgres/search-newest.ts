@@ -1,4 +1,4 @@
-import { SEARCH_KINDS, type SearchKind, type Term } from '../../domain/search.ts'
+import { SEARCH_KINDS, type SearchKind, type Term } from '../../core/text/search.ts'
 import type { NewestOptions } from '../search.ts'
 import { exactQuery, lookupOf, scopeOf, spanSql, SPANS, unitSql } from './search-lexemes.ts'
 import type { Statement, Value } from './session.ts'

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Conversation } from '../../domain/conversation.ts'
-import type { StoredEvent } from '../../domain/event.ts'
-import type { Instant } from '../../domain/instant.ts'
-import type { Need } from '../../domain/needs.ts'
+import type { Conversation } from '../../core/model/conversation.ts'
+import type { StoredEvent } from '../../core/model/event.ts'
+import type { Instant } from '../../core/model/instant.ts'
+import type { Need } from '../../core/model/needs.ts'
 import type { Commit } from '../commit.ts'
 import type {
   At,

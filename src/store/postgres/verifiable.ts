@@ -1,5 +1,5 @@
-import { instantOf } from '../../domain/instant.ts'
-import { SEARCH_KINDS } from '../../domain/search.ts'
+import { instantOf } from '../../core/model/instant.ts'
+import { SEARCH_KINDS } from '../../core/text/search.ts'
 import {
   type ConversationRow,
   eventOf,

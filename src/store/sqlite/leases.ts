@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
-import { type Instant, plusMs } from '../../domain/instant.ts'
-import { isExclusive, type Need } from '../../domain/needs.ts'
+import { type Instant, plusMs } from '../../core/model/instant.ts'
+import { isExclusive, type Need } from '../../core/model/needs.ts'
 import { dueBy, type StoreClock } from '../clock.ts'
 import { LeaseWatch } from '../lease-watch.ts'
 import type { ClaimOptions, DueReview, Lease } from '../store.ts'

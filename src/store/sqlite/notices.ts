@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { isTold } from '../../domain/notice.ts'
-import { type Instant, plusMs } from '../../domain/instant.ts'
+import { isTold } from '../../core/views/notice.ts'
+import { type Instant, plusMs } from '../../core/model/instant.ts'
 import { type Commit, eventsOf } from '../commit.ts'
 import type { Notices, Ref, TakenNotice } from '../store.ts'
 import type { Read } from './queries.ts'

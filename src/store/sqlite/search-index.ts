@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { keyOf, matchesIn, type Term } from '../../domain/search.ts'
+import { keyOf, matchesIn, type Term } from '../../core/text/search.ts'
 import { type IndexedDocument, type Loaded, searchIn, type SearchIndex } from '../search.ts'
 import { CatchUp } from '../search-catch-up.ts'
 import { refKey, type Search } from '../store.ts'

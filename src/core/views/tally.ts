@@ -1,0 +1,62 @@
+import type { Proofs } from '../proof/proof.ts'
+import { type Standing, standingsOf } from '../proof/standing.ts'
+import type { Review } from '../model/review.ts'
+import { type Keyed, valueIn } from '../model/table.ts'
+import type { Task } from '../model/task.ts'
+import { countedAs, type PlanCounts, type Turn } from '../model/turn.ts'
+
+/** Counts of a plan's tasks. */
+export interface PlanTally {
+  readonly total: number
+  readonly done: number
+  readonly blocked: number
+  /** Disputed by the agent: they wait for a person, and are not counted as blocked. */
+  readonly disputed: number
+  readonly cancelled: number
+  readonly open: number
+  /** The completed tasks by standing; undefined if unknown. */
+  readonly standings: Readonly<Record<Standing, number>> | undefined
+}
+
+type TaskTally = Omit<PlanTally, 'standings'>
+
+export function countTasks(tasks: readonly Task[]): TaskTally {
+  const counts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, open: 0 }
+  for (const task of tasks) counts[countedAs(task)] += 1
+  return tallied(counts)
+}
+
+/** The current counts of a plan's tasks; undefined without any. */
+export const tallyOf = (state: Proofs, tasks: readonly Task[]): PlanTally | undefined =>
+  tasks.length === 0 ? undefined : { ...countTasks(tasks), standings: standingsOf(state, tasks) }
+
+export const tallied = ({
+  completed: done,
+  blocked,
+  disputed,
+  cancelled,
+  open,
+}: Omit<PlanCounts, 'removed'>): TaskTally => ({
+  total: done + blocked + disputed + cancelled + open,
+  done,
+  blocked,
+  disputed,
+  cancelled,
+  open,
+})
+
+/** True if the plan of an agent elsewhere has nothing open and no review waits. */
+export function isSettledElsewhere(
+  {
+    pending_reviews,
+    reviews,
+  }: {
+    readonly pending_reviews: readonly string[]
+    readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
+  },
+  { id, status }: Turn,
+  tally: PlanTally | undefined,
+): boolean {
+  const waits = pending_reviews.some(review => valueIn(reviews, review)?.conversation_turn_id === id)
+  return status === 'open' && tally !== undefined && tally.open === 0 && !waits
+}

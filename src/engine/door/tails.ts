@@ -1,0 +1,249 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Conversation } from '../../core/model/conversation.ts'
+import type { Seam } from './seam.ts'
+import { commitsAfter, type Commit } from '../../store/commit.ts'
+import { refKey, type Hint, type LiveEntry, type Ref } from '../../store/store.ts'
+
+const PAGE = 500
+/** The longest timer that Node supports. */
+const KEEP_ALIVE_MS = 2 ** 31 - 1
+const RETRY_LISTENING_MS = 500
+
+/** All log followers in this process. A waiting follower costs one map entry: no timer, no polling, no connection. */
+export class Tails {
+  readonly #store: Seam
+  readonly #onError: (error: unknown) => void
+  readonly #feeds = new Map<string, Feed>()
+  #listening: AbortController | undefined
+  #keepAlive: NodeJS.Timeout | undefined
+
+  constructor(store: Seam, onError: (error: unknown) => void) {
+    this.#store = store
+    this.#onError = onError
+  }
+
+  /** Yields the commits after `after`, then new ones, until the signal aborts. */
+  async *follow(ref: Ref, after: number, signal: AbortSignal): AsyncGenerator<Commit, void> {
+    const follower = new Follower(after)
+    const { feed, leave } = this.#join(ref, follower, signal)
+    try {
+      while (!signal.aborted) {
+        const offered = follower.take()
+        const commits = offered.length > 0 ? offered : await this.#missing(ref, feed, follower)
+        if (commits.length === 0) await follower.woken()
+        for (const commit of commits) if (!signal.aborted) yield commit
+      }
+    } catch (error) {
+      // A store that closes under an aborted follower is not a failure.
+      if (!signal.aborted) throw error
+    } finally {
+      leave()
+    }
+  }
+
+  /** Yields the current state, then newer ones, until the signal aborts. */
+  async *states(ref: Ref, signal: AbortSignal): AsyncGenerator<Conversation, void> {
+    const follower = new StateFollower()
+    const { leave } = this.#join(ref, follower, signal)
+    try {
+      for (let seq = -1; !signal.aborted; await follower.woken()) {
+        const state = await this.#store.load(ref)
+        if (state.seq > seq && !signal.aborted) yield state
+        seq = state.seq
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error
+    } finally {
+      leave()
+    }
+  }
+
+  async *followText(ref: Ref, signal: AbortSignal): AsyncGenerator<LiveEntry, void> {
+    const follower = new TextFollower()
+    const { leave } = this.#join(ref, follower, signal)
+    try {
+      while (!signal.aborted) {
+        await follower.woken()
+        // If the read fails, the next write brings the whole text again.
+        const text = signal.aborted ? undefined : await this.#store.live.read(ref).catch(() => undefined)
+        if (text) yield text
+      }
+    } finally {
+      leave()
+    }
+  }
+
+  /** Reads commits for one follower: until it has caught up with the feed, and where its buffer has a gap. */
+  async #missing(ref: Ref, feed: Feed, follower: Follower): Promise<readonly Commit[]> {
+    if (feed.seq !== undefined && Math.max(feed.seq, feed.hinted) <= follower.seq) return []
+    const commits = await commitsAfter(this.#store, ref, follower.seq, PAGE)
+    follower.seq = commits.at(-1)?.seq ?? follower.seq
+    if (commits.length === 0 && feed.seq === undefined) {
+      // Not the follower's own seq, which may be past the head.
+      feed.seq = (await this.#store.load(ref)).seq
+    }
+    // Another follower may have advanced the feed concurrently, and no further hint may arrive.
+    if (commits.length === 0 && (feed.seq ?? 0) > follower.seq) follower.wake()
+    return commits
+  }
+
+  #join(ref: Ref, member: Member, signal: AbortSignal): { readonly feed: Feed; readonly leave: () => void } {
+    const feed = this.#feeds.get(refKey(ref)) ?? new Feed()
+    this.#feeds.set(refKey(ref), feed)
+    feed.members.add(member)
+    const wake = (): void => member.wake()
+    signal.addEventListener('abort', wake)
+    this.#startListening()
+    const leave = (): void => {
+      signal.removeEventListener('abort', wake)
+      feed.members.delete(member)
+      if (feed.members.size === 0) this.#feeds.delete(refKey(ref))
+      if (this.#feeds.size === 0) this.#stopListening()
+    }
+    return { feed, leave }
+  }
+
+  #startListening(): void {
+    if (this.#listening) return
+    this.#listening = new AbortController()
+    // The process must not exit under its followers: one handle for all of them.
+    this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
+    void this.#listen(this.#listening.signal)
+  }
+
+  #stopListening(): void {
+    this.#listening?.abort('unused')
+    this.#listening = undefined
+    clearInterval(this.#keepAlive)
+  }
+
+  async #listen(signal: AbortSignal): Promise<void> {
+    try {
+      for await (const hint of this.#store.changes(signal)) this.#hear(hint)
+    } catch (error) {
+      this.#onError(error)
+      await delay(RETRY_LISTENING_MS, undefined, { ref: false })
+      if (signal.aborted) return
+      // Hints were missed, so every member reads for itself.
+      for (const feed of this.#feeds.values()) feed.reset()
+      void this.#listen(signal)
+    }
+  }
+
+  #hear(hint: Hint): void {
+    const feed = this.#feeds.get(refKey(hint))
+    if (!feed) return
+    if (hint.kind === 'text') {
+      for (const member of feed.members) member.textChanged()
+      return
+    }
+    for (const member of feed.members) member.logChanged()
+    feed.hinted = Math.max(feed.hinted, hint.seq)
+    if (feed.seq === undefined) feed.reset()
+    else if (hint.seq > feed.seq && feed.isRead()) feed.reading ??= this.#read(hint, feed)
+  }
+
+  async #read(ref: Ref, feed: Feed): Promise<void> {
+    try {
+      for (;;) {
+        const { hinted } = feed
+        const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
+        feed.seq = commits.at(-1)?.seq ?? feed.seq
+        if (commits.length > 0) for (const member of feed.members) member.offer(commits)
+        // A hint that came during the read may announce a commit that the read missed.
+        else if (hinted === feed.hinted) break
+      }
+    } catch (error) {
+      this.#onError(error)
+      // Each follower reads for itself and hits the error where its caller can handle it.
+      feed.reset()
+    } finally {
+      feed.reading = undefined
+    }
+  }
+}
+
+/** The followers of one conversation, which share one read of its log. */
+class Feed {
+  readonly members = new Set<Member>()
+  /** The position of the shared read; unknown until the first follower has caught up. */
+  seq: number | undefined
+  hinted = 0
+  reading: Promise<void> | undefined
+
+  isRead(): boolean {
+    return [...this.members].some(member => member instanceof Follower)
+  }
+
+  reset(): void {
+    this.seq = undefined
+    for (const member of this.members) member.wake()
+  }
+}
+
+/** Events buffered for a slow follower; beyond that it reads the log again itself. */
+const MAX_BUFFERED = 2_000
+
+export abstract class Member {
+  #wake = Promise.withResolvers<void>()
+
+  wake(): void {
+    this.#wake.resolve()
+  }
+
+  async woken(): Promise<void> {
+    await this.#wake.promise
+    this.#wake = Promise.withResolvers<void>()
+  }
+
+  offer(_commits: readonly Commit[]): void {}
+  logChanged(): void {}
+  textChanged(): void {}
+}
+
+export class StateFollower extends Member {
+  override logChanged(): void {
+    this.wake()
+  }
+}
+
+export class TextFollower extends Member {
+  override textChanged(): void {
+    this.wake()
+  }
+}
+
+/** Follows the log of a conversation. It tracks its own position, so no commit is missed or repeated. */
+export class Follower extends Member {
+  seq: number
+  #buffer: Commit[] = []
+  #buffered = 0
+
+  constructor(seq: number) {
+    super()
+    this.seq = seq
+  }
+
+  override offer(commits: readonly Commit[]): void {
+    const size = commits.reduce((sum, { events }) => sum + events.length, 0)
+    if (this.#buffered + size > MAX_BUFFERED) this.#clear()
+    else {
+      this.#buffer.push(...commits)
+      this.#buffered += size
+    }
+    this.wake()
+  }
+
+  take(): readonly Commit[] {
+    const fresh = this.#buffer.filter(({ seq }) => seq > this.seq)
+    this.#clear()
+    if (fresh[0]?.events[0]?.seq !== this.seq + 1) return []
+    this.seq = fresh.at(-1)?.seq ?? this.seq
+    return fresh
+  }
+
+  #clear(): void {
+    this.#buffer = []
+    this.#buffered = 0
+  }
+}

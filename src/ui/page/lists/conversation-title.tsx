@@ -1,0 +1,103 @@
+import { ChevronDown } from 'lucide-react'
+import { lazy, type ReactElement, Suspense, useRef, useState } from 'react'
+import { useRunsheet } from 'runsheet/react'
+import { useCommands } from '../chat/commands.ts'
+import { loadPart } from '../parts/load-part.ts'
+import type { PageStrings } from '../texts/page-strings.ts'
+import { type FilingActions, importSidebarParts } from './use-filing.ts'
+
+const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
+const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.RenameTitle })))
+
+interface ConversationTitleProps {
+  readonly strings: PageStrings
+  readonly actions: FilingActions
+}
+
+export function ConversationTitle({ strings, actions }: ConversationTitleProps): ReactElement {
+  const { session: id, view } = useRunsheet()
+  const { title, conversation } = view.state
+  const { pinned, archived } = conversation
+  const [isOpen, setOpen] = useState(false)
+  const [isRenaming, setRenaming] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  // A click on the button closes an open menu before `onClick` runs.
+  const wasOpen = useRef(false)
+  const name = title ?? strings.untitled
+  // The server does not know a conversation before its first message.
+  const isKnown = conversation.seq > 0
+  const rename = (): void => setRenaming(true)
+  const restore = (): void => void actions.change(id, { archived: false })
+  const pin = (): void => void actions.change(id, { pinned: !pinned })
+  useCommands(
+    isKnown
+      ? {
+          rename,
+          [pinned ? 'unpin' : 'pin']: pin,
+          [archived ? 'restore' : 'archive']: archived ? restore : () => void actions.archive(id),
+          export_markdown: () => void actions.exportAs(id, name, 'md'),
+          export_json: () => void actions.exportAs(id, name, 'jsonl'),
+        }
+      : {},
+  )
+  if (isRenaming) {
+    return (
+      <div className="app-title">
+        <Suspense>
+          <RenameTitle
+            strings={strings}
+            title={name}
+            onDone={(typed, isByKey) => {
+              setRenaming(false)
+              if (isByKey) requestAnimationFrame(() => button.current?.focus())
+              if (typed !== undefined) void actions.change(id, { title: typed })
+            }}
+          />
+        </Suspense>
+      </div>
+    )
+  }
+  return (
+    <>
+      <h1 className="app-title">
+        {isKnown ? (
+          <button
+            ref={button}
+            type="button"
+            aria-haspopup="menu"
+            aria-expanded={isOpen}
+            onPointerDown={() => {
+              wasOpen.current = isOpen
+            }}
+            onClick={() => {
+              setOpen(!wasOpen.current)
+              wasOpen.current = false
+            }}
+          >
+            <span dir="auto">{name}</span>
+            <ChevronDown size={15} aria-hidden="true" />
+          </button>
+        ) : (
+          <span className="rs-sr">{name}</span>
+        )}
+      </h1>
+      {archived && (
+        <button type="button" className="rs-button app-restore" onClick={restore}>
+          {strings.archived} · {strings.restore}
+        </button>
+      )}
+      {isOpen && button.current && (
+        <Suspense>
+          <SessionMenu
+            strings={strings}
+            session={{ session_id: id, title, pinned, archived }}
+            anchor={button.current}
+            actions={actions}
+            onRename={rename}
+            onClose={() => setOpen(false)}
+          />
+        </Suspense>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,182 @@
+import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
+import { lazy, memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
+import type { SessionMark } from 'runsheet/client'
+import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
+import { loadPart } from '../parts/load-part.ts'
+import { More } from '../parts/more.tsx'
+import type { PageStrings } from '../texts/page-strings.ts'
+import { chatRoute, type Route, urlOf } from '../parts/route.ts'
+import { SessionLink } from './session-link.tsx'
+import { type FilingHandle, importSidebarParts } from './use-filing.ts'
+
+const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
+const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.RenameTitle })))
+
+interface SessionListProps {
+  readonly strings: PageStrings
+  readonly session: string
+  /** A conversation in which nothing waits, even if the stale list says otherwise. */
+  readonly quiet: string | undefined
+  readonly filing: FilingHandle
+  readonly isHidden: boolean
+  readonly onGo: (route: Route) => void
+}
+
+export function SessionList({ strings, session, quiet, filing, isHidden, onGo }: SessionListProps): ReactElement {
+  const { list, actions } = filing
+  const { sessions, hasMore, error } = list
+  const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement }>()
+  const [renaming, setRenaming] = useState<string>()
+  const scroller = useRef<HTMLDivElement>(null)
+  const groups = useMemo(() => groupSessions(sessions ?? []), [sessions])
+  const openMenu = useCallback((id: string, anchor: HTMLElement) => setMenu({ id, anchor }), [])
+  const renamed = useCallback(
+    (id: string, title: string | undefined, isByKey: boolean): void => {
+      setRenaming(undefined)
+      if (isByKey) requestAnimationFrame(() => linkTo(scroller.current, id)?.focus())
+      if (title !== undefined) void actions.change(id, { title })
+    },
+    [actions],
+  )
+  const chosen = menu && sessions?.find(({ session_id }) => session_id === menu.id)
+  return (
+    <div className="app-sessions" ref={scroller} hidden={isHidden}>
+      {!sessions && error !== null && (
+        <div role="alert">
+          <p>{errorText(strings.panels, error)}</p>
+          <button type="button" className="rs-button" onClick={() => void list.reload()}>
+            {strings.retry}
+          </button>
+        </div>
+      )}
+      {sessions?.length === 0 && <p className="app-quiet">{strings.noConversations}</p>}
+      {groups.map(group => (
+        <Group key={group.month?.getTime() ?? group.group} of={group} strings={strings}>
+          {group.sessions.map(each => (
+            <SessionRow
+              key={each.session_id}
+              id={each.session_id}
+              title={each.title}
+              mark={each.session_id === quiet && each.mark === 'waiting' ? null : each.mark}
+              strings={strings}
+              isCurrent={each.session_id === session}
+              isRenaming={each.session_id === renaming}
+              isMenuOpen={each.session_id === menu?.id}
+              onGo={onGo}
+              onMenu={openMenu}
+              onRenamed={renamed}
+            />
+          ))}
+        </Group>
+      ))}
+      {hasMore && <More strings={strings} onMore={list.more} />}
+      {chosen && (
+        <Suspense>
+          <SessionMenu
+            strings={strings}
+            session={chosen}
+            anchor={menu.anchor}
+            actions={actions}
+            onRename={() => setRenaming(chosen.session_id)}
+            onClose={() => setMenu(undefined)}
+          />
+        </Suspense>
+      )}
+    </div>
+  )
+}
+
+const linkTo = (list: HTMLElement | null, id: string): HTMLElement | null | undefined =>
+  list?.querySelector<HTMLElement>(`a[href="${urlOf(chatRoute(id))}"]`)
+
+interface GroupProps {
+  readonly of: GroupedSessions
+  readonly strings: PageStrings
+  readonly children: readonly ReactElement[]
+}
+
+function Group({ of, strings, children }: GroupProps): ReactElement {
+  const id = useId()
+  return (
+    <>
+      <h2 id={id} className="app-found">
+        {of.group === 'older' ? monthText(of.month, strings) : strings.groups[of.group]}
+      </h2>
+      <ul aria-labelledby={id}>{children}</ul>
+    </>
+  )
+}
+
+/** "September", with the year if it is not the current one. */
+function monthText(month: Date | undefined, strings: PageStrings): string {
+  const isThisYear = month?.getFullYear() === new Date().getFullYear()
+  return month?.toLocaleDateString(localeOf(strings.panels), { month: 'long', ...(isThisYear ? {} : YEAR) }) ?? ''
+}
+
+const YEAR = { year: 'numeric' } as const
+
+interface SessionRowProps {
+  readonly id: string
+  readonly title: string | null
+  readonly mark: SessionMark | null
+  readonly strings: PageStrings
+  readonly isCurrent: boolean
+  readonly isRenaming: boolean
+  readonly isMenuOpen: boolean
+  readonly onGo: (route: Route) => void
+  readonly onMenu: (id: string, anchor: HTMLElement) => void
+  readonly onRenamed: (id: string, title: string | undefined, isByKey: boolean) => void
+}
+
+/** Its props hold only what the row shows, so that polling does not render unchanged rows. */
+const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElement {
+  const { id, mark, strings, isCurrent, isRenaming, isMenuOpen, onGo, onMenu, onRenamed } = props
+  const title = props.title ?? strings.untitled
+  // A click on the button closes an open menu before `onClick` runs.
+  const wasOpen = useRef(false)
+  if (isRenaming) {
+    return (
+      <li>
+        <Suspense>
+          <RenameTitle strings={strings} title={title} onDone={(typed, isByKey) => onRenamed(id, typed, isByKey)} />
+        </Suspense>
+      </li>
+    )
+  }
+  return (
+    <li>
+      <SessionLink id={id} isCurrent={isCurrent} onGo={onGo}>
+        <span dir="auto">{title}</span> {mark && <Mark of={mark} strings={strings} />}
+      </SessionLink>
+      <button
+        type="button"
+        className="rs-icon"
+        aria-label={`${strings.panels.moreActions}: ${title}`}
+        title={strings.panels.moreActions}
+        aria-haspopup="menu"
+        aria-expanded={isMenuOpen}
+        onPointerDown={() => {
+          wasOpen.current = isMenuOpen
+        }}
+        onClick={event => {
+          if (!wasOpen.current) onMenu(id, event.currentTarget)
+          wasOpen.current = false
+        }}
+      >
+        <Ellipsis size={16} aria-hidden="true" />
+      </button>
+    </li>
+  )
+})
+
+const MARKS = { waiting: ClipboardCheck, running: Loader, failed: TriangleAlert }
+
+function Mark({ of, strings }: { readonly of: SessionMark; readonly strings: PageStrings }): ReactElement {
+  const Icon = MARKS[of]
+  const name = of === 'waiting' ? strings.waitingForYou : strings.turnStatus[of]
+  return (
+    <span className={`app-mark app-mark-${of}`} role="img" aria-label={name} title={name}>
+      <Icon size={15} aria-hidden="true" />
+    </span>
+  )
+}

@@ -1,0 +1,108 @@
+import { isValidElement, memo, type ReactElement, useDeferredValue, useMemo } from 'react'
+import ReactMarkdown, { type Components } from 'react-markdown'
+import remarkGfm from 'remark-gfm'
+import remend from 'remend'
+import { CodeBlock } from './code-block.tsx'
+import { beginningOf, Rest } from './long-text.tsx'
+import type { PageStrings } from '../texts/page-strings.ts'
+
+/** Longer texts are parsed block by block. */
+const LONG = 4_000
+const FIRST_BLOCKS = 20
+
+interface MarkdownProps {
+  readonly text: string
+  /** More text is coming: closes unclosed Markdown for display. */
+  readonly isStreaming?: boolean
+  readonly strings: PageStrings
+}
+
+/** Shows HTML as text and blocks remote images. */
+export default function Markdown({ text, isStreaming = false, strings }: MarkdownProps): ReactElement {
+  const { beginning: parsed, rest } = beginningOf(text)
+  const isGrowing = isStreaming && rest === ''
+  const blocks = isGrowing || isLong(parsed) ? blocksOf(parsed) : [parsed]
+  // Deferred, so that parsing many blocks does not block the page.
+  const count = useDeferredValue(blocks.length, Math.min(blocks.length, FIRST_BLOCKS))
+  return (
+    <div className="app-markdown">
+      {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
+        // Only the last block changes while streaming; the others are parsed once.
+        <Block
+          key={index}
+          text={isGrowing && index === blocks.length - 1 ? remend(block, REMEND) : block}
+          strings={strings}
+        />
+      ))}
+      <Rest text={rest} showRest={strings.showRest} />
+    </div>
+  )
+}
+
+/** Keep apparent unclosed tags: HTML is shown as text. */
+const REMEND = { htmlTags: false }
+
+interface MarkdownNode {
+  type: string
+  value?: string
+  children?: MarkdownNode[]
+  data?: { hProperties: { className: string } }
+}
+/** Nodes with block children. Elsewhere HTML is inline, and the renderer shows it as text. */
+const HAS_BLOCKS = new Set(['root', 'blockquote', 'listItem', 'footnoteDefinition'])
+
+const htmlAsText = () => paragraphs
+function paragraphs({ type, children = [] }: MarkdownNode): void {
+  for (const child of children) {
+    if (child.type === 'html' && HAS_BLOCKS.has(type)) {
+      child.type = 'paragraph'
+      child.children = [{ type: 'text', value: child.value ?? '' }]
+      child.data = { hProperties: { className: 'app-html' } }
+    } else paragraphs(child)
+  }
+}
+
+const PLUGINS = [remarkGfm, htmlAsText]
+const COMPONENTS: Components = {
+  img: ({ alt }) => <span>{alt}</span>,
+  a: ({ href, children }) => (
+    <a href={href} target="_blank" rel="noopener noreferrer nofollow">
+      {children}
+    </a>
+  ),
+}
+
+const Block = memo(function Block({ text, strings }: Pick<MarkdownProps, 'text' | 'strings'>): ReactElement {
+  const components = useMemo<Components>(() => ({ ...COMPONENTS, pre: props => pre(props, strings) }), [strings])
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={components}>
+      {text}
+    </ReactMarkdown>
+  )
+})
+
+function pre({ children }: { readonly children?: unknown }, strings: PageStrings): ReactElement {
+  const { className = '', children: code = '' } = isValidElement<{ className?: string; children?: unknown }>(children)
+    ? children.props
+    : {}
+  const [, language] = /(?:^| )language-(\S+)/.exec(className) ?? []
+  return <CodeBlock code={String(code).replace(/\n$/, '')} language={language} strings={strings} />
+}
+
+/** True for a long text without link references, which would not resolve across blocks. */
+const isLong = (text: string): boolean => text.length > LONG && !/^ {0,3}\[[^\]\n]{1,100}\]:/m.test(text)
+
+/** Splits at blank lines, but not inside code fences or lists. */
+function blocksOf(text: string): readonly string[] {
+  const blocks: string[] = []
+  let start = 0
+  let isCode = false
+  for (const { 0: line, index } of text.matchAll(/[^\n]*(?:\n|$)/g)) {
+    if (/^ {0,3}(?:```|~~~)/.test(line)) isCode = !isCode
+    const next = text.slice(index + line.length, index + line.length + 1)
+    if (isCode || line.trim() !== '' || /^[\s\d*+-]?$/.test(next)) continue
+    blocks.push(text.slice(start, index + line.length))
+    start = index + line.length
+  }
+  return [...blocks, text.slice(start)]
+}

@@ -1,0 +1,184 @@
+import {
+  ArrowDown,
+  ArrowUp,
+  ChevronDown,
+  ChevronUp,
+  GripVertical,
+  MessageSquare,
+  RotateCcw,
+  SquareCheck,
+  X,
+} from 'lucide-react'
+import { type FocusEvent, type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
+import { AutosizeTextarea } from '../parts/autosize-textarea.tsx'
+import { type EditableRow, isBlank, type RowFields } from '../draft/draft.ts'
+import type { ReviewChecks } from '../draft/edit-checks.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { isComposing } from '../parts/is-composing.ts'
+import { MenuButton } from '../parts/menu-button.tsx'
+import { edgeClass } from '../draft/reorder.ts'
+import { type RowError, RowFieldsEditor } from './review-fields.tsx'
+import { type RowDifference, RowMark } from './row-difference.tsx'
+import { useStrings } from '../texts/strings.ts'
+import { useReorder } from '../draft/use-reorder.ts'
+
+interface ReviewRowProps {
+  readonly row: EditableRow
+  readonly checks: ReviewChecks
+  readonly index: number
+  readonly count: number
+  readonly isSelected: boolean
+  readonly difference: RowDifference | undefined
+  readonly error: RowError | undefined
+  readonly onSelect: (isOn: boolean) => void
+  readonly onChange: (fields: Partial<RowFields>) => void
+  readonly onMove: (from: number, to: number) => void
+  readonly onEnter: (isAtStart: boolean) => void
+  readonly onReset: () => void
+  /** With Backspace the focus moves to the previous step. */
+  readonly onRemove: (isBackwards?: boolean) => void
+}
+
+/**
+ * One proposed step. Empty fields are hidden until it is opened. Alt with an arrow key moves it, as does dragging its
+ * handle. Enter adds a step after it, or before it if the caret is at the start of the title; Backspace removes an
+ * empty step.
+ */
+export function ReviewRow(props: ReviewRowProps): ReactElement {
+  const { row, checks, index, count, isSelected, difference, error } = props
+  const { onSelect, onChange, onMove, onEnter, onReset, onRemove } = props
+  const strings = useStrings()
+  const [isOpen, setOpen] = useState(false)
+  const [isCommenting, setCommenting] = useState(false)
+  const { item, handle, edge, onKeyDown } = useReorder('review', row.key, index, (from, to) => onMove(from.index, to))
+  const errorId = useId()
+  useFocusOnError(item, error)
+  const about = strings.timeline.list(['', String(index + 1)])
+  const isProposed = row.draft_index !== undefined
+  const comment = (): void => {
+    setCommenting(true)
+    item.current?.querySelector<HTMLElement>('.rs-row-comment')?.focus()
+  }
+  const onTitleKey = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (isComposing(event)) return
+    if (event.key === 'Enter') {
+      event.preventDefault()
+      onEnter(row.title !== '' && event.currentTarget.selectionEnd === 0)
+    }
+    // Ignores key repeat: a held Backspace that empties the title must not remove the step.
+    if (event.key === 'Backspace' && !event.repeat && isBlank(row)) {
+      event.preventDefault()
+      onRemove(true)
+    }
+  }
+  const toggle = { label: isOpen ? strings.fewerFields : strings.moreFields, icon: isOpen ? ChevronUp : ChevronDown }
+  return (
+    <li
+      ref={item}
+      className={`rs-row${edgeClass(edge)}${difference ? ` rs-row-${difference.kind}` : ''}`}
+      // Receives the focus when Escape leaves a field.
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
+      <span ref={handle} className="rs-handle" title={strings.drag} aria-hidden="true">
+        <GripVertical size={16} />
+      </span>
+      <label className="rs-check">
+        <input
+          type="checkbox"
+          aria-label={strings.selectRow(index + 1)}
+          checked={isSelected}
+          onChange={event => onSelect(event.target.checked)}
+        />
+        <span className="rs-number" aria-hidden="true">
+          {index + 1}
+        </span>
+      </label>
+      <div className="rs-fields">
+        <div className="rs-row-head">
+          <AutosizeTextarea
+            aria-label={strings.fields.title + about}
+            aria-invalid={row.title.trim() === '' || error?.field === 'title'}
+            {...(error?.field === 'title' ? { 'aria-describedby': errorId } : {})}
+            rows={1}
+            className="rs-input rs-quiet rs-row-title"
+            placeholder={strings.fields.title}
+            value={row.title}
+            onChange={event => onChange({ title: event.target.value.replaceAll(/[\r\n]+/g, ' ') })}
+            onFocus={caretAtEnd}
+            onKeyDown={onTitleKey}
+          />
+          <div className="rs-row-room" data-title={row.title}>
+            <div className="rs-hover-actions">
+              <IconButton {...toggle} about={about} isExpanded={isOpen} onAct={() => setOpen(!isOpen)} />
+              {isProposed && (
+                <IconButton label={strings.rowComment} about={about} icon={MessageSquare} onAct={comment} />
+              )}
+              <IconButton label={strings.remove} about={about} icon={X} onAct={() => onRemove()} />
+            </div>
+          </div>
+          <div className="rs-actions">
+            <MenuButton
+              label={strings.moreActions}
+              about={about}
+              items={() => [
+                { ...toggle, onChoose: () => setOpen(!isOpen) },
+                ...(isProposed ? [{ label: strings.rowComment, icon: MessageSquare, onChoose: comment }] : []),
+                {
+                  label: strings.moveUp,
+                  icon: ArrowUp,
+                  isDisabled: index === 0,
+                  onChoose: () => onMove(index, index - 1),
+                },
+                {
+                  label: strings.moveDown,
+                  icon: ArrowDown,
+                  isDisabled: index === count - 1,
+                  onChoose: () => onMove(index, index + 1),
+                },
+                { label: strings.reviewing.select, icon: SquareCheck, onChoose: () => onSelect(!isSelected) },
+                ...(difference?.kind === 'edited'
+                  ? [{ label: strings.reviewing.reset, icon: RotateCcw, onChoose: onReset }]
+                  : []),
+                { label: strings.remove, icon: X, onChoose: () => onRemove() },
+              ]}
+            />
+          </div>
+        </div>
+        {difference && <RowMark difference={difference} about={about} onReset={onReset} />}
+        {error && (
+          <p id={errorId} className="rs-row-problem">
+            {error.message}
+          </p>
+        )}
+        <RowFieldsEditor
+          row={row}
+          checks={checks}
+          about={about}
+          isOpen={isOpen}
+          isCommenting={isCommenting}
+          error={error}
+          errorId={errorId}
+          onChange={onChange}
+          onCommented={() => setCommenting(false)}
+        />
+      </div>
+    </li>
+  )
+}
+
+/** Tab puts the caret of an untouched field at the start, where Enter would add a step before this one. */
+function caretAtEnd({ currentTarget: field }: FocusEvent<HTMLTextAreaElement>): void {
+  if (field.selectionEnd === 0) field.setSelectionRange(field.value.length, field.value.length)
+}
+
+function useFocusOnError(item: { readonly current: HTMLElement | null }, error: RowError | undefined): void {
+  const last = useRef(error)
+  useEffect(() => {
+    if (error && error !== last.current) {
+      item.current?.querySelector<HTMLElement>('[aria-describedby]')?.focus()
+      item.current?.querySelector('.rs-row-problem')?.scrollIntoView({ block: 'nearest' })
+    }
+    last.current = error
+  }, [item, error])
+}

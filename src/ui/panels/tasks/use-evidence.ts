@@ -1,0 +1,18 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import { type EvidenceState, liveEvidence } from '../../../client/live-evidence.ts'
+import { type RunsheetSource, useRunsheet } from '../parts/runsheet-provider.tsx'
+
+/** The result of `useEvidence`. */
+export interface EvidenceHandle extends EvidenceState {
+  /** Loads the evidence again. */
+  readonly reload: () => void
+}
+
+/** Follows the evidence of a task: its verdicts, its claims and the most relevant tool calls. */
+export function useEvidence(taskId: string, source?: RunsheetSource): EvidenceHandle {
+  const { client, session, view } = useRunsheet(source)
+  const { onEvent } = view
+  const live = useMemo(() => liveEvidence(client, { onEvent }, session, taskId), [client, session, taskId, onEvent])
+  const state = useSyncExternalStore(live.subscribe, live.snapshot, live.snapshot)
+  return { ...state, reload: live.reload }
+}

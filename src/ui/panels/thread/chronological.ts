@@ -1,0 +1,10 @@
+import type { Review } from '../../../core/model/review.ts'
+import type { ConversationSnapshot } from '../../../core/model/snapshot.ts'
+import type { Turn } from '../../../core/model/turn.ts'
+
+/** A conversation's turns, oldest first. The `turns` record itself is unordered. */
+export const turnsInOrder = ({ turns }: ConversationSnapshot): readonly Turn[] =>
+  Object.values(turns).sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
+
+export const reviewsInOrder = ({ reviews }: ConversationSnapshot): readonly Review[] =>
+  Object.values(reviews).sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))
