@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 /** A copy of the sources, which a test may change. */
 function copyOfTheClone(): string {
   const folder = scratchFolder()
-  const names = ['src', 'web', 'scripts', 'package.json', 'vite.config.ts', 'tsconfig.json', 'tsconfig.web.json']
+  const names = ['src', 'scripts', 'package.json', 'vite.config.ts', 'tsconfig.json', 'tsconfig.web.json']
   for (const name of names) {
     cpSync(join(root, name), join(folder, name), { recursive: true })
   }

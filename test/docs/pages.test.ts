@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const FOLDERS = ['src', 'web', 'test', 'bench', 'scripts', 'docs', 'examples']
+const FOLDERS = ['src', 'test', 'bench', 'scripts', 'docs', 'examples']
 const files = [
   ...readdirSync(root),
   ...FOLDERS.flatMap(folder =>

@@ -46,6 +46,13 @@ function overwrite(at: number, bytes: Buffer, target = path): void {
   closeSync(file)
 }
 
+/** Closed at once: a connection that is closed later writes its -wal into the database. */
+function change(sql: string): void {
+  const database = new DatabaseSync(path)
+  database.exec(sql)
+  database.close()
+}
+
 describe('a database that cannot be trusted', () => {
   fault('a damaged or foreign database file')
   const noise = Buffer.alloc(4096, 0xa5)
@@ -65,14 +72,14 @@ describe('a database that cannot be trusted', () => {
       "another program's",
       () => {
         rmSync(path)
-        new DatabaseSync(path).exec('CREATE TABLE t (a); INSERT INTO t VALUES (1)')
+        change('CREATE TABLE t (a); INSERT INTO t VALUES (1)')
       },
       'corrupt',
       /is not a Runsheet database/,
     ],
     [
       'of a newer version',
-      () => new DatabaseSync(path).exec('PRAGMA user_version = 999'),
+      () => change('PRAGMA user_version = 999'),
       'newer',
       /newer Runsheet .*Update/,
     ],
