@@ -11,7 +11,7 @@ interface UndoButtonsProps {
 }
 
 /** For touch screens, where there is no Ctrl+Z. */
-export default function UndoButtons({ canUndo, canRedo, onUndo, onRedo }: UndoButtonsProps): ReactElement {
+export function UndoButtons({ canUndo, canRedo, onUndo, onRedo }: UndoButtonsProps): ReactElement {
   const { reviewing } = useStrings()
   return (
     <>

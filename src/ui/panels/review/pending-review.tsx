@@ -11,6 +11,7 @@ import { RejectedPlan } from './rejected-plan.tsx'
 import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
 import { DecisionButtons, RejectQuestion, useRejectQuestion } from './review-decision.tsx'
 import { ReviewHead } from './review-head.tsx'
+import { ReviewOutcome } from './review-outcome.tsx'
 import { ReviewRow } from './review-row.tsx'
 import { RemovedRow, rowDifference } from './row-difference.tsx'
 import { ScrollCue } from '../parts/scroll-cue.tsx'
@@ -25,14 +26,26 @@ import { type RowEditing, useRowEditing } from '../draft/use-row-editing.ts'
 import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useUndoKey } from '../draft/use-undo-key.ts'
 
-interface PendingReviewProps {
+interface ReviewPartProps {
   readonly client: Client
   readonly handle: ReviewHandle
-  readonly review: Review
   readonly className: string | undefined
 }
 
-export default function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
+/** The part of `ReviewPanel` that loads on demand. */
+export default function ReviewPart({ client, handle, className }: ReviewPartProps): ReactElement | null {
+  const { review, outcome } = handle
+  if (!review) return outcome ? <ReviewOutcome outcome={outcome} className={className} /> : null
+  return (
+    <PendingReview key={review.review_id} client={client} handle={handle} review={review} className={className} />
+  )
+}
+
+interface PendingReviewProps extends ReviewPartProps {
+  readonly review: Review
+}
+
+function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
   const { rejection, isBusy } = handle
   const heading = useId()
   const strings = useStrings()

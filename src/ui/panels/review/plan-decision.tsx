@@ -1,12 +1,11 @@
 import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Pencil, Replace } from 'lucide-react'
-import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
+import { memo, type ReactElement, useState } from 'react'
 import type { PlanCard } from '../../../core/views/plan-card.ts'
 import type { PlanOutcome } from '../../../core/model/review-action.ts'
 import { classNames } from '../parts/class-names.ts'
+import { PlanDiff } from './plan-diff.tsx'
 import type { Reopening } from './use-review-outcome.ts'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
-
-const PlanDiff = lazy(() => import('./plan-diff.tsx'))
 
 const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
   approved: CircleCheck,
@@ -55,11 +54,7 @@ export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps)
         </span>
         <ChevronRight className="rs-chevron" size={16} aria-hidden="true" />
       </summary>
-      {isOpen && (
-        <Suspense>
-          <PlanDiff card={card} />
-        </Suspense>
-      )}
+      {isOpen && <PlanDiff card={card} />}
     </details>
   )
   if (!reopening) return shown

@@ -9,7 +9,7 @@ import type { Strings } from '../texts/strings.ts'
 import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
 
-export default function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
+export function PlanDiff({ card }: { readonly card: PlanCard }): ReactElement {
   const list = useRef<HTMLOListElement>(null)
   const { above, below } = useRowsOutOfSight(list, '.rs-diff-row')
   return (

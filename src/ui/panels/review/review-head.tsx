@@ -3,7 +3,7 @@ import type { ReactElement } from 'react'
 import { Countdown } from '../parts/countdown.tsx'
 import { MenuButton } from '../parts/menu-button.tsx'
 import { useStrings } from '../texts/strings.ts'
-import UndoButtons from '../draft/undo-buttons.tsx'
+import { UndoButtons } from '../draft/undo-buttons.tsx'
 import type { ReviewHandle } from './use-review.ts'
 import type { RowEditing } from '../draft/use-row-editing.ts'
 

@@ -11,7 +11,7 @@ interface ReviewOutcomeProps {
   readonly className: string | undefined
 }
 
-export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
+export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const [showsEdits, setShowsEdits] = useState(false)

@@ -17,7 +17,7 @@ interface TaskChecksProps {
   readonly onChange: (fields: PersonsFields) => Promise<boolean>
 }
 
-export default function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
+export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElement {
   const strings = useStrings()
   const { proof } = usePlan().plan
   const section = useRef<HTMLDivElement>(null)

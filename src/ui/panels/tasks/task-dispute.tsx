@@ -16,7 +16,7 @@ interface TaskDisputeProps {
 }
 
 /** A dispute that waits, and a person's answers to it. */
-export default function TaskDispute({ task, dispute, onChecks, onChange, onAnswered }: TaskDisputeProps): ReactElement {
+export function TaskDispute({ task, dispute, onChecks, onChange, onAnswered }: TaskDisputeProps): ReactElement {
   const { dispute: words, timeline, cancelTask } = useStrings()
   const { plan } = usePlan()
   const [comment, setComment] = useState('')

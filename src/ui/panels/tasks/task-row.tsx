@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, Ban, Ellipsis, EyeOff, GripVertical, ListChecks, Pencil, RotateCcw } from 'lucide-react'
-import { lazy, memo, type ReactElement, type ReactNode, type RefObject, Suspense, useId, useState } from 'react'
+import { memo, type ReactElement, type ReactNode, type RefObject, useId, useState } from 'react'
 import { isDisputed } from '../../../core/proof/dispute.ts'
 import type { PersonsFields } from '../../../core/views/wire.ts'
 import { isOpen, type Task } from '../../../core/model/task.ts'
@@ -12,10 +12,9 @@ import type { RowMark } from '../review/row-mark.ts'
 import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { useFocusOn } from '../parts/use-focus-on.ts'
+import { TaskChecks } from './task-checks.tsx'
+import { TaskDispute } from './task-dispute.tsx'
 import { useReorder } from '../draft/use-reorder.ts'
-
-const TaskChecks = lazy(() => import('./task-checks.tsx'))
-const TaskDispute = lazy(() => import('./task-dispute.tsx'))
 
 interface TaskRowProps {
   readonly task: Task
@@ -174,21 +173,15 @@ export const TaskRow = memo(function TaskRow(props: TaskRowProps): ReactElement 
         onAct={() => setExpanded(!isExpanded)}
       />
       {dispute && (
-        <Suspense>
-          <TaskDispute
-            task={task}
-            dispute={dispute}
-            onChecks={canCheck ? () => setShowsChecks(true) : undefined}
-            onChange={onChange}
-            onAnswered={focusOnEdit}
-          />
-        </Suspense>
+        <TaskDispute
+          task={task}
+          dispute={dispute}
+          onChecks={canCheck ? () => setShowsChecks(true) : undefined}
+          onChange={onChange}
+          onAnswered={focusOnEdit}
+        />
       )}
-      {showsChecks && (
-        <Suspense>
-          <TaskChecks id={checksId} task={task} onChange={onChange} />
-        </Suspense>
-      )}
+      {showsChecks && <TaskChecks id={checksId} task={task} onChange={onChange} />}
     </li>
   )
 })

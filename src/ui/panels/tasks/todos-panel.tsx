@@ -1,5 +1,5 @@
 import { ChevronDown, ChevronUp, TriangleAlert } from 'lucide-react'
-import { lazy, type ReactElement, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { type ReactElement, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../../../client/client.ts'
 import { AddTask } from '../review/add-task.tsx'
 import { errorText } from '../texts/error-text.ts'
@@ -14,9 +14,9 @@ import { StatusIcon } from './status-icon.tsx'
 import { useStrings } from '../texts/strings.ts'
 import type { ConversationView } from '../thread/use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
+import { UndoButtons } from '../draft/undo-buttons.tsx'
 import { useUndoKey } from '../draft/use-undo-key.ts'
 
-const UndoButtons = lazy(() => import('../draft/undo-buttons.tsx'))
 const PlanList = lazyPart(() => import('./plan-list.tsx'))
 
 /** The props of `TodosPanel`. */
@@ -102,14 +102,12 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
         )}
         {(plan.canUndo || plan.canRedo) && (
           <span className="rs-undo">
-            <Suspense>
-              <UndoButtons
-                canUndo={plan.canUndo}
-                canRedo={plan.canRedo}
-                onUndo={() => void plan.undo()}
-                onRedo={() => void plan.redo()}
-              />
-            </Suspense>
+            <UndoButtons
+              canUndo={plan.canUndo}
+              canRedo={plan.canRedo}
+              onUndo={() => void plan.undo()}
+              onRedo={() => void plan.redo()}
+            />
           </span>
         )}
         {/* After an error the thread offers Retry. */}

@@ -1,7 +1,6 @@
 import { createContext, useContext } from 'react'
 import { english } from './english.ts'
-import type { englishThread } from './english-thread.ts'
-import type { englishEvents } from '../thread/event-text.ts'
+import type { englishEvents, englishThread } from './english-thread.ts'
 
 /**
  * Every text of the panels: the keys and parameters of `english`. `english` and `chinese` are built in; to add a

@@ -1,6 +1,7 @@
 import type { Check } from '../../../core/proof/check.ts'
 import type { EventData, StoredEvent, TimelineType } from '../../../core/model/event.ts'
 import { checkLabel, runText } from '../tasks/check-text.ts'
+import { englishEvents } from '../texts/english-thread.ts'
 import type { EventStrings, Strings } from '../texts/strings.ts'
 
 export interface Names {
@@ -85,91 +86,4 @@ export function namesIn(events: readonly StoredEvent[]): Names {
   const titles = new Map(tasks.map(({ id, title }) => [id, title]))
   const checks = new Map(tasks.flatMap(task => task.checks ?? []).map(check => [check.id, check]))
   return { title: id => titles.get(id), check: id => checks.get(id) }
-}
-
-/** Both languages are in this file, because it is loaded with the first history. */
-export const englishEvents = {
-  /** A sentence, followed by its actor. */
-  signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
-  created: (title: string) => `Added: ${title}`,
-  removed: (title: string) => `Removed: ${title}`,
-  accepted: (title: string, judge: string) => `${title}: accepted as done (${judge})`,
-  rejected: (title: string, judge: string, reason: string) => `${title}: not accepted (${judge}): ${reason}`,
-  notAssessed: (title: string, judge: string) => `${title}: not assessed (${judge})`,
-  checkApproved: (title: string, check: string) => `${title}: ${check} approved`,
-  checkRan: (title: string, check: string, result: string) => `${title}: ${check} ${result}`,
-  ranBecause: {
-    baseline: 'before the work',
-    claim: 'reported as done',
-    final: 'before the plan ended',
-    person: 'you asked',
-  },
-  changesAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
-  disputed: (title: string, reason: string) => `${title}: disputed: ${reason}`,
-  /** How a dispute ended. */
-  disputeEnded: {
-    changed: (title: string, _status: string) => `${title}: changed after the dispute`,
-    settled: (title: string, status: string) => `${title}: dispute settled → ${status}`,
-    insisted: (title: string, _status: string) => `${title}: insisted on after the dispute`,
-    withdrawn: (title: string, status: string) => `${title}: dispute withdrawn → ${status}`,
-  },
-  checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
-  /** The actor of approvals by the configuration. */
-  configuration: 'configuration',
-  /** A task that no longer exists. */
-  unknownTask: 'A task',
-  proposed: (titles: string) => `Proposed: ${titles}`,
-  reopened: (titles: string) => `Review reopened (you): ${titles}`,
-  /** A person extended a review's deadline. */
-  extended: 'More time to decide (you)',
-  confirmed: 'Plan confirmed',
-  /** The outcome of a plan that was not confirmed, by reason; other reasons use `notConfirmed`. */
-  notConfirmedBecause: {
-    user_cancelled: 'Plan rejected',
-    review_timeout: 'Time ran out; nothing was started',
-    panel_closed: 'Page closed before a decision',
-    turn_stopped: 'Stopped before a decision',
-    changes_requested: 'Changes requested',
-    superseded: 'Replaced by a newer plan',
-  },
-  notConfirmed: 'Plan not confirmed',
-  /** The actor of a task that the agent proposed and a person confirmed. */
-  confirmedByPerson: 'agent, confirmed by you',
-}
-
-export const chineseEvents: EventStrings = {
-  signed: (sentence, actor) => `${sentence}（${actor}）`,
-  created: title => `添加：${title}`,
-  removed: title => `移除：${title}`,
-  accepted: (title, judge) => `${title}：评审通过（${judge}）`,
-  rejected: (title, judge, reason) => `${title}：评审未通过（${judge}）：${reason}`,
-  notAssessed: (title, judge) => `${title}：未能评审（${judge}）`,
-  checkApproved: (title, check) => `${title}：已批准 ${check}`,
-  checkRan: (title, check, result) => `${title}：${check} ${result}`,
-  ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
-  changesAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
-  disputed: (title, reason) => `${title}：提出异议：${reason}`,
-  disputeEnded: {
-    changed: title => `${title}：因异议而更改`,
-    settled: (title, status) => `${title}：异议已了结 → ${status}`,
-    insisted: title => `${title}：有异议，仍坚持要求`,
-    withdrawn: (title, status) => `${title}：异议已撤回 → ${status}`,
-  },
-  checkTicked: (title, check) => `${title}：已勾选“${check}”`,
-  configuration: '配置',
-  unknownTask: '某项任务',
-  proposed: titles => `提出计划：${titles}`,
-  reopened: titles => `重新打开审阅（你）：${titles}`,
-  extended: '延长审阅时间（你）',
-  confirmed: '计划已确认',
-  notConfirmedBecause: {
-    user_cancelled: '计划被拒绝',
-    review_timeout: '时间已到，没有开始任何任务',
-    panel_closed: '决定之前页面已关闭',
-    turn_stopped: '决定之前已停止',
-    changes_requested: '要求修改',
-    superseded: '已被新计划取代',
-  },
-  notConfirmed: '计划未确认',
-  confirmedByPerson: '智能体提出，你已确认',
 }

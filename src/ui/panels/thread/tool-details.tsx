@@ -10,7 +10,7 @@ interface ToolDetailsProps {
   readonly source: RunsheetSource
 }
 
-export default function ToolDetails({ call, source }: ToolDetailsProps): ReactElement {
+export function ToolDetails({ call, source }: ToolDetailsProps): ReactElement {
   const { thread } = useThreadStrings()
   const { result, hasFailed } = useCallResult(call.answer, source)
   return (

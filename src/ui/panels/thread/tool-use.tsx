@@ -1,12 +1,11 @@
 import { CircleAlert, LoaderCircle, Wrench } from 'lucide-react'
-import { lazy, memo, type ReactElement, Suspense, useState } from 'react'
+import { memo, type ReactElement, useState } from 'react'
 import type { MessageCall } from '../../../core/views/transcript.ts'
 import { durationText } from './duration-text.ts'
 import type { RunsheetSource } from '../parts/runsheet-provider.tsx'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
+import { ToolDetails } from './tool-details.tsx'
 import { subjectOf, toolWords } from './tool-words.ts'
-
-const ToolDetails = lazy(() => import('./tool-details.tsx'))
 
 /** The props of `ToolUse`. */
 export interface ToolUseProps extends RunsheetSource {
@@ -44,11 +43,7 @@ export const ToolUse = memo(function ToolUse({ call, isRunning = false, ...sourc
           </span>
         )}
       </summary>
-      {isOpen && (
-        <Suspense>
-          <ToolDetails call={call} source={source} />
-        </Suspense>
-      )}
+      {isOpen && <ToolDetails call={call} source={source} />}
     </details>
   )
 })
