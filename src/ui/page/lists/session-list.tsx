@@ -1,28 +1,37 @@
 import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
-import { lazy, memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
+import {
+  memo,
+  type MouseEvent,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  useCallback,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import type { SessionMark } from 'runsheet/client'
 import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
-import { loadPart } from '../parts/load-part.ts'
-import { More } from '../parts/more.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { chatRoute, type Route, urlOf } from '../parts/route.ts'
-import { SessionLink } from './session-link.tsx'
-import { type FilingHandle, importSidebarParts } from './use-filing.ts'
+import { chatRoute, go, urlOf } from '../route.ts'
+import type { FilingHandle } from './filing.ts'
+import { part } from '../part.ts'
+import { type PageStrings, usePageStrings } from '../texts/strings.ts'
 
-const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
-const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.RenameTitle })))
+const SessionMenu = part('SessionMenu')
+const RenameTitle = part('RenameTitle')
 
 interface SessionListProps {
-  readonly strings: PageStrings
   readonly session: string
   /** A conversation in which nothing waits, even if the stale list says otherwise. */
   readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isHidden: boolean
-  readonly onGo: (route: Route) => void
 }
 
-export function SessionList({ strings, session, quiet, filing, isHidden, onGo }: SessionListProps): ReactElement {
+export function SessionList({ session, quiet, filing, isHidden }: SessionListProps): ReactElement {
+  const strings = usePageStrings()
   const { list, actions } = filing
   const { sessions, hasMore, error } = list
   const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement }>()
@@ -51,29 +60,26 @@ export function SessionList({ strings, session, quiet, filing, isHidden, onGo }:
       )}
       {sessions?.length === 0 && <p className="app-quiet">{strings.noConversations}</p>}
       {groups.map(group => (
-        <Group key={group.month?.getTime() ?? group.group} of={group} strings={strings}>
+        <Group key={group.month?.getTime() ?? group.group} of={group}>
           {group.sessions.map(each => (
             <SessionRow
               key={each.session_id}
               id={each.session_id}
               title={each.title}
               mark={each.session_id === quiet && each.mark === 'waiting' ? null : each.mark}
-              strings={strings}
               isCurrent={each.session_id === session}
               isRenaming={each.session_id === renaming}
               isMenuOpen={each.session_id === menu?.id}
-              onGo={onGo}
               onMenu={openMenu}
               onRenamed={renamed}
             />
           ))}
         </Group>
       ))}
-      {hasMore && <More strings={strings} onMore={list.more} />}
+      {hasMore && <More onMore={list.more} />}
       {chosen && (
         <Suspense>
           <SessionMenu
-            strings={strings}
             session={chosen}
             anchor={menu.anchor}
             actions={actions}
@@ -91,11 +97,11 @@ const linkTo = (list: HTMLElement | null, id: string): HTMLElement | null | unde
 
 interface GroupProps {
   readonly of: GroupedSessions
-  readonly strings: PageStrings
   readonly children: readonly ReactElement[]
 }
 
-function Group({ of, strings, children }: GroupProps): ReactElement {
+function Group({ of, children }: GroupProps): ReactElement {
+  const strings = usePageStrings()
   const id = useId()
   return (
     <>
@@ -119,18 +125,18 @@ interface SessionRowProps {
   readonly id: string
   readonly title: string | null
   readonly mark: SessionMark | null
-  readonly strings: PageStrings
   readonly isCurrent: boolean
   readonly isRenaming: boolean
   readonly isMenuOpen: boolean
-  readonly onGo: (route: Route) => void
   readonly onMenu: (id: string, anchor: HTMLElement) => void
   readonly onRenamed: (id: string, title: string | undefined, isByKey: boolean) => void
 }
 
 /** Its props hold only what the row shows, so that polling does not render unchanged rows. */
 const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElement {
-  const { id, mark, strings, isCurrent, isRenaming, isMenuOpen, onGo, onMenu, onRenamed } = props
+  const strings = usePageStrings()
+
+  const { id, mark, isCurrent, isRenaming, isMenuOpen, onMenu, onRenamed } = props
   const title = props.title ?? strings.untitled
   // A click on the button closes an open menu before `onClick` runs.
   const wasOpen = useRef(false)
@@ -138,15 +144,15 @@ const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElemen
     return (
       <li>
         <Suspense>
-          <RenameTitle strings={strings} title={title} onDone={(typed, isByKey) => onRenamed(id, typed, isByKey)} />
+          <RenameTitle title={title} onDone={(typed, isByKey) => onRenamed(id, typed, isByKey)} />
         </Suspense>
       </li>
     )
   }
   return (
     <li>
-      <SessionLink id={id} isCurrent={isCurrent} onGo={onGo}>
-        <span dir="auto">{title}</span> {mark && <Mark of={mark} strings={strings} />}
+      <SessionLink id={id} isCurrent={isCurrent}>
+        <span dir="auto">{title}</span> {mark && <Mark of={mark} />}
       </SessionLink>
       <button
         type="button"
@@ -171,12 +177,72 @@ const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElemen
 
 const MARKS = { waiting: ClipboardCheck, running: Loader, failed: TriangleAlert }
 
-function Mark({ of, strings }: { readonly of: SessionMark; readonly strings: PageStrings }): ReactElement {
+function Mark({ of }: { readonly of: SessionMark }): ReactElement {
+  const strings = usePageStrings()
   const Icon = MARKS[of]
   const name = of === 'waiting' ? strings.waitingForYou : strings.turnStatus[of]
   return (
     <span className={`app-mark app-mark-${of}`} role="img" aria-label={name} title={name}>
       <Icon size={15} aria-hidden="true" />
     </span>
+  )
+}
+
+interface SessionLinkProps {
+  readonly id: string
+  readonly isCurrent: boolean
+  readonly children: ReactNode
+}
+
+/** A real link, so that a conversation can open in its own window. */
+export function SessionLink({ id, isCurrent, children }: SessionLinkProps): ReactElement {
+  return (
+    <a
+      href={urlOf(chatRoute(id))}
+      {...(isCurrent ? { 'aria-current': 'page' as const } : {})}
+      onClick={event => isPlain(event) && go(chatRoute(id))}
+    >
+      {children}
+    </a>
+  )
+}
+
+/** True if the page should follow the link; other clicks belong to the browser. */
+export function isPlain(event: MouseEvent): boolean {
+  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false
+  event.preventDefault()
+  return true
+}
+
+interface MoreProps {
+  readonly onMore: () => Promise<void>
+}
+
+export function More({ onMore }: MoreProps): ReactElement {
+  const strings = usePageStrings()
+  const button = useRef<HTMLButtonElement>(null)
+  const [isLoading, setLoading] = useState(false)
+  const more = useCallback(async (): Promise<void> => {
+    setLoading(true)
+    await onMore()
+    setLoading(false)
+  }, [onMore])
+  useEffect(() => {
+    if (!button.current || isLoading) return
+    const options = { root: button.current.closest('.app-sessions'), rootMargin: '0px 0px 600px' }
+    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void more(), options)
+    observer.observe(button.current)
+    return () => observer.disconnect()
+  }, [more, isLoading])
+  return (
+    <button
+      ref={button}
+      type="button"
+      className="app-more"
+      aria-disabled={isLoading}
+      onClick={() => isLoading || void more()}
+    >
+      {isLoading ? strings.loading : strings.showMore}
+    </button>
   )
 }

@@ -2,16 +2,16 @@ import { Pencil, RotateCcw } from 'lucide-react'
 import { type ReactElement, useRef, useState } from 'react'
 import type { Message } from 'runsheet/client'
 import { localeOf } from 'runsheet/react'
-import { conversationStrings } from '../texts/english-conversation.ts'
-import { CopyButton } from './copy-button.tsx'
-import { LineEditor } from '../lists/line-editor.tsx'
-import { beginningOf, Rest } from './long-text.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
+import { CopyButton, LineEditor } from './line-editor.tsx'
+import { beginningOf, Rest } from './said.tsx'
 import type { Scene } from './thread-turn.tsx'
+import { usePageStrings } from '../texts/strings.ts'
+import { useLaterStrings } from '../texts/english-later.ts'
 
 export function Asked({ message, scene }: { readonly message: Message; readonly scene: Scene }): ReactElement {
-  const { strings, state, onResend } = scene
-  const words = conversationStrings(strings)
+  const strings = usePageStrings()
+  const { state, onResend } = scene
+  const words = useLaterStrings().conversation
   const [edited, setEdited] = useState<string>()
   const editButton = useRef<HTMLButtonElement>(null)
   const close = (): void => {
@@ -50,8 +50,8 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
       <p className="app-plain" dir="auto">
         {beginning}
       </p>
-      <Rest text={rest} showRest={strings.showRest} />
-      <MessageFoot message={message} strings={strings}>
+      <Rest text={rest} />
+      <MessageFoot message={message}>
         <button
           ref={editButton}
           type="button"
@@ -69,29 +69,29 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
 
 interface MessageFootProps {
   readonly message: Message
-  readonly strings: PageStrings
   readonly onAgain?: (() => void) | undefined
   readonly children?: ReactElement
 }
 
 /** The style sheet shows it on hover and focus. */
-export function MessageFoot({ message, strings, onAgain, children }: MessageFootProps): ReactElement {
-  const words = conversationStrings(strings)
+export function MessageFoot({ message, onAgain, children }: MessageFootProps): ReactElement {
+  const words = useLaterStrings().conversation
   return (
     <footer className="app-message-foot">
-      <CopyButton text={message.text} strings={strings} />
+      <CopyButton text={message.text} />
       {children}
       {onAgain && (
         <button type="button" className="rs-icon" aria-label={words.askAgain} title={words.askAgain} onClick={onAgain}>
           <RotateCcw size={14} aria-hidden="true" />
         </button>
       )}
-      <When at={message.created_at} strings={strings} />
+      <When at={message.created_at} />
     </footer>
   )
 }
 
-function When({ at, strings }: { readonly at: string; readonly strings: PageStrings }): ReactElement {
+function When({ at }: { readonly at: string }): ReactElement {
+  const strings = usePageStrings()
   const locale = localeOf(strings.panels)
   const date = new Date(at)
   const isToday = date.toDateString() === new Date().toDateString()

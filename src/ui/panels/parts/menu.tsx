@@ -5,7 +5,9 @@ import {
   type RefObject,
   useLayoutEffect,
   useRef,
+  useState,
 } from 'react'
+import { Ellipsis } from 'lucide-react'
 
 /** An item of a menu. */
 export interface MenuItem {
@@ -93,4 +95,41 @@ function place(menu: HTMLElement, anchor: HTMLElement): void {
   const isAbove = bottom + GAP_PX + height > innerHeight && top > innerHeight - bottom
   menu.style.top = `${Math.max(GAP_PX, isAbove ? top - GAP_PX - height : bottom + GAP_PX)}px`
   menu.style.left = `${Math.max(GAP_PX, Math.min(right, innerWidth - GAP_PX) - width)}px`
+}
+
+interface MenuButtonProps {
+  readonly label: string
+  /** Names the row for screen readers; appended to the label. */
+  readonly about?: string
+  readonly items: () => readonly MenuItem[]
+}
+
+export function MenuButton({ label, about = '', items }: MenuButtonProps): ReactElement {
+  const [isOpen, setOpen] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  // A click on the button closes an open menu before the click handler runs.
+  const wasOpen = useRef(false)
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className="rs-icon rs-menu-button"
+        aria-label={label + about}
+        title={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onPointerDown={() => {
+          wasOpen.current = isOpen
+        }}
+        onClick={() => {
+          setOpen(!wasOpen.current)
+          wasOpen.current = false
+        }}
+      >
+        <Ellipsis size={16} aria-hidden="true" />
+      </button>
+      {isOpen && <Menu label={label + about} items={items()} anchor={button} onClose={() => setOpen(false)} />}
+    </>
+  )
 }

@@ -1,8 +1,8 @@
 import { type ReactElement, Suspense, useEffect } from 'react'
 import type { Client } from '../../../client/client.ts'
 import { lazyPart } from '../parts/lazy-part.tsx'
-import { useRunsheet } from '../parts/runsheet-provider.tsx'
-import type { ConversationView } from '../thread/use-conversation.ts'
+import { useRunsheet } from '../parts/provider.tsx'
+import type { ConversationView } from '../hooks/use-conversation.ts'
 import { type ReviewHandle, useReview } from './use-review.ts'
 
 /** The props of `ReviewPanel`. */

@@ -33,3 +33,10 @@ type Texts<T> = T extends string
 export const StringsContext = createContext<Strings>(english)
 /** The current strings of the panels. */
 export const useStrings = (): Strings => useContext(StringsContext)
+
+/** The locale for dates and times: the strings' language, in the browser's regional variant if there is one. */
+export function localeOf({ locale }: Strings): string {
+  // Browsers also list entries that are not language tags, such as `en-US@posix`.
+  const regional = new RegExp(`^${locale}(-[A-Z]{2})?$`)
+  return globalThis.navigator?.languages?.find(each => regional.test(each)) ?? locale
+}
