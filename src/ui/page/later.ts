@@ -1,10 +1,10 @@
 // The parts that load right after the first render, in one file: separately, each would cost a request.
 export { CallOffer } from './chat/calls.tsx'
 export { Calls } from './chat/calls.tsx'
-export { DemoBanner } from './chat/banners.tsx'
-export { Problem } from './chat/problem.tsx'
+export { DemoBanner } from './chat/notices.tsx'
+export { Problem } from './chat/notices.tsx'
 export { Steering } from './chat/steering.tsx'
-export { ToolsLine } from './chat/banners.tsx'
+export { ToolsLine } from './chat/notices.tsx'
 export { ArchivedList } from './lists/filing-parts.tsx'
 export { download } from './lists/filing-parts.tsx'
 export { FilingNotices } from './lists/filing-parts.tsx'

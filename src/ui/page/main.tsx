@@ -1,7 +1,7 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { App } from './app.tsx'
-import { applyTheme } from './theme.tsx'
+import { applyTheme } from './storage.ts'
 import 'runsheet/react/styles.css'
 import './app.css'
 

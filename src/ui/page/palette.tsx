@@ -40,7 +40,7 @@ import { chatRoute, go } from './route.ts'
 import { useClient } from './auth.ts'
 import { type PageStrings, usePageStrings } from './texts/strings.ts'
 import { type LaterStrings, useLaterStrings } from './texts/english-later.ts'
-import './palette.css'
+import './lists/lists.css'
 
 const ICONS: Readonly<Record<CommandId, LucideIcon>> = {
   new_chat: Plus,

@@ -1,4 +1,5 @@
 import { lazy, type LazyExoticComponent } from 'react'
+import { loadPart } from './load-part.ts'
 
 type Later = typeof import('./later.ts')
 type Component = Exclude<keyof Later, 'download'>
@@ -8,33 +9,3 @@ export const importLater = () => loadPart(() => import('./later.ts'))
 /** A component that loads right after the first render, together with the others of `later.ts`. */
 export const part = <K extends Component>(name: K): LazyExoticComponent<Later[K]> =>
   lazy(() => importLater().then(parts => ({ default: parts[name] })))
-
-const RETRY_MS = 1_000
-/** Minimum time between reloads, in case a part is missing for good. */
-const MIN_RELOAD_MS = 60_000
-const KEY = 'runsheet.reloaded'
-
-/**
- * Loads a lazy part. After a lost connection or a server update it reloads the page once the server answers, because
- * browsers cache failed module imports.
- */
-export async function loadPart<T>(load: () => Promise<T>): Promise<T> {
-  try {
-    return await load()
-  } catch {
-    while (!(await isReachable()) || Date.now() - Number(sessionStorage.getItem(KEY)) < MIN_RELOAD_MS) {
-      await new Promise(resolve => setTimeout(resolve, RETRY_MS))
-    }
-    sessionStorage.setItem(KEY, String(Date.now()))
-    location.reload()
-    return new Promise(() => {})
-  }
-}
-
-async function isReachable(): Promise<boolean> {
-  try {
-    return (await fetch('./icon.svg', { cache: 'no-store' })).ok
-  } catch {
-    return false
-  }
-}

@@ -1,8 +1,8 @@
 import type { ReactElement } from 'react'
 import { RunsheetError } from 'runsheet/client'
 import { errorText } from 'runsheet/react'
-import { CopyButton } from './thread/line-editor.tsx'
-import { DisplayToggles } from './theme.tsx'
+import { CopyButton } from './thread/message.tsx'
+import { DisplayToggles } from './controls.tsx'
 import { type PageStrings, usePageStrings } from './texts/strings.ts'
 import './lists/lists.css'
 

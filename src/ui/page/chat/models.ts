@@ -1,5 +1,14 @@
-import type { Client, ModelsAnswer, Policy, ToolsetName, ToolsetsAnswer, ToolsetSummary } from 'runsheet/client'
+import type {
+  Client,
+  ModelsAnswer,
+  Policy,
+  ToolsAnswer,
+  ToolsetName,
+  ToolsetsAnswer,
+  ToolsetSummary,
+} from 'runsheet/client'
 import { useEffect, useState } from 'react'
+import type { LaterStrings } from '../texts/english-later.ts'
 
 /** The policy that a message sends with its toolset: another toolset's policy may not fit. */
 type ToolsetPolicy = Pick<Policy, 'toolset' | 'review' | 'assessor' | 'gate'>
@@ -77,4 +86,9 @@ export function useModels(client: Client): {
     byDefault: (models.find(each => each.default) ?? models[0])?.name,
     hasSandbox: name => models.some(each => each.name === name && each.sandbox),
   }
+}
+
+export function toolCount({ offered, servers }: ToolsAnswer, strings: LaterStrings['tools']) {
+  const left = servers.flatMap(({ tools }) => tools).filter(({ left_out }) => left_out).length
+  return { isAll: left === 0, text: left === 0 ? strings.count(offered) : strings.countOf(offered, offered + left) }
 }

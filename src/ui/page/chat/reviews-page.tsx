@@ -10,7 +10,7 @@ import {
   type WaitingTask,
 } from 'runsheet/react'
 import { followHere } from './calls.tsx'
-import { MenuButton } from '../theme.tsx'
+import { MenuButton } from '../controls.tsx'
 import { chatRoute, go, openSettingsPage, showTitle, urlOf } from '../route.ts'
 import { useClient } from '../auth.ts'
 import { usePageStrings } from '../texts/strings.ts'

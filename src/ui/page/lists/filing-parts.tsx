@@ -2,7 +2,7 @@ import { Archive, ArchiveRestore, ArrowLeft, FileJson, FileText, PencilLine, Pin
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react'
 import type { Client, Session } from 'runsheet/client'
 import { errorText, LineInput, Menu, type MenuItem, useSessions } from 'runsheet/react'
-import { More, SessionLink } from './session-list.tsx'
+import { More, SessionLink } from '../controls.tsx'
 import type { FilingActions, FilingHandle } from './filing.ts'
 import { useClient } from '../auth.ts'
 import { usePageStrings } from '../texts/strings.ts'

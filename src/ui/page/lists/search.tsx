@@ -2,7 +2,7 @@ import { type ReactElement, useCallback, useEffect, useId, useState } from 'reac
 import type { Client, SearchAnswer, SearchResult } from 'runsheet/client'
 import { errorText, localeOf } from 'runsheet/react'
 import { chatRoute, go, historyRoute, messageRoute, type Route, urlOf } from '../route.ts'
-import { isPlain } from './session-list.tsx'
+import { isPlain } from '../controls.tsx'
 import { useClient } from '../auth.ts'
 import { useLaterStrings } from '../texts/english-later.ts'
 import { type PageStrings, usePageStrings } from '../texts/strings.ts'

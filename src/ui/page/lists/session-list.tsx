@@ -1,23 +1,12 @@
 import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
-import {
-  memo,
-  type MouseEvent,
-  type ReactElement,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react'
+import { memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
 import type { SessionMark } from 'runsheet/client'
 import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
-import { chatRoute, go, urlOf } from '../route.ts'
+import { chatRoute, urlOf } from '../route.ts'
 import type { FilingHandle } from './filing.ts'
 import { part } from '../part.ts'
 import { type PageStrings, usePageStrings } from '../texts/strings.ts'
+import { More, SessionLink } from '../controls.tsx'
 
 const SessionMenu = part('SessionMenu')
 const RenameTitle = part('RenameTitle')
@@ -185,64 +174,5 @@ function Mark({ of }: { readonly of: SessionMark }): ReactElement {
     <span className={`app-mark app-mark-${of}`} role="img" aria-label={name} title={name}>
       <Icon size={15} aria-hidden="true" />
     </span>
-  )
-}
-
-interface SessionLinkProps {
-  readonly id: string
-  readonly isCurrent: boolean
-  readonly children: ReactNode
-}
-
-/** A real link, so that a conversation can open in its own window. */
-export function SessionLink({ id, isCurrent, children }: SessionLinkProps): ReactElement {
-  return (
-    <a
-      href={urlOf(chatRoute(id))}
-      {...(isCurrent ? { 'aria-current': 'page' as const } : {})}
-      onClick={event => isPlain(event) && go(chatRoute(id))}
-    >
-      {children}
-    </a>
-  )
-}
-
-/** True if the page should follow the link; other clicks belong to the browser. */
-export function isPlain(event: MouseEvent): boolean {
-  if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return false
-  event.preventDefault()
-  return true
-}
-
-interface MoreProps {
-  readonly onMore: () => Promise<void>
-}
-
-export function More({ onMore }: MoreProps): ReactElement {
-  const strings = usePageStrings()
-  const button = useRef<HTMLButtonElement>(null)
-  const [isLoading, setLoading] = useState(false)
-  const more = useCallback(async (): Promise<void> => {
-    setLoading(true)
-    await onMore()
-    setLoading(false)
-  }, [onMore])
-  useEffect(() => {
-    if (!button.current || isLoading) return
-    const options = { root: button.current.closest('.app-sessions'), rootMargin: '0px 0px 600px' }
-    const observer = new IntersectionObserver(([entry]) => entry?.isIntersecting && void more(), options)
-    observer.observe(button.current)
-    return () => observer.disconnect()
-  }, [more, isLoading])
-  return (
-    <button
-      ref={button}
-      type="button"
-      className="app-more"
-      aria-disabled={isLoading}
-      onClick={() => isLoading || void more()}
-    >
-      {isLoading ? strings.loading : strings.showMore}
-    </button>
   )
 }

@@ -2,8 +2,8 @@ import { X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
 import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
-import { CopyButton } from '../thread/line-editor.tsx'
-import { toolCount } from '../chat/banners.tsx'
+import { CopyButton } from '../thread/message.tsx'
+import { toolCount } from '../chat/models.ts'
 import type { LaterStrings } from '../texts/english-later.ts'
 
 interface ToolsProps {

@@ -2,8 +2,8 @@ import { isValidElement, memo, type ReactElement, useDeferredValue, useEffect, u
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
-import { beginningOf, Rest } from './said.tsx'
-import { CopyButton } from './line-editor.tsx'
+import { beginningOf, Rest } from './long-text.tsx'
+import { CopyButton } from './message.tsx'
 import { useLaterStrings } from '../texts/english-later.ts'
 
 /** Longer texts are parsed block by block. */

@@ -1,6 +1,6 @@
 import { lazy, type ReactElement, Suspense, useEffect, useRef } from 'react'
 import { bottomInset } from '../chat/layout.ts'
-import { loadPart } from '../part.ts'
+import { loadPart } from '../load-part.ts'
 import type { ThreadProps } from './thread.tsx'
 import { isList, type ShownPolicy } from '../chat/models.ts'
 import { usePageStrings } from '../texts/strings.ts'

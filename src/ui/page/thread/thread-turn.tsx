@@ -17,7 +17,7 @@ import {
 } from 'runsheet/react'
 import { Asked, MessageFoot } from './message.tsx'
 import { Said } from './said.tsx'
-import { ToolServersDown } from '../chat/problem.tsx'
+import { ToolServersDown } from '../chat/notices.tsx'
 import { openSettings } from '../route.ts'
 import { usePageStrings } from '../texts/strings.ts'
 import { useLaterStrings } from '../texts/english-later.ts'

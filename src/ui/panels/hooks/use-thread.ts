@@ -1,9 +1,7 @@
-import { useMemo } from 'react'
+import { type EvidenceState, liveEvidence } from '../../../client/live-evidence.ts'
+import { useMemo, useSyncExternalStore } from 'react'
 import { threadOf, type ThreadTurn } from '../../../core/views/thread.ts'
 import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
-import type { Review } from '../../../core/model/review.ts'
-import type { ConversationSnapshot } from '../../../core/model/snapshot.ts'
-import type { Turn } from '../../../core/model/turn.ts'
 
 /** The conversation as a thread: each turn with its request, decided plans, work by step, and end. */
 export function useThread(source?: RunsheetSource): readonly ThreadTurn[] {
@@ -14,9 +12,17 @@ export function useThread(source?: RunsheetSource): readonly ThreadTurn[] {
   )
 }
 
-/** A conversation's turns, oldest first. The `turns` record itself is unordered. */
-export const turnsInOrder = ({ turns }: ConversationSnapshot): readonly Turn[] =>
-  Object.values(turns).sort((a, b) => (a.started_at < b.started_at ? -1 : 1))
+/** The result of `useEvidence`. */
+export interface EvidenceHandle extends EvidenceState {
+  /** Loads the evidence again. */
+  readonly reload: () => void
+}
 
-export const reviewsInOrder = ({ reviews }: ConversationSnapshot): readonly Review[] =>
-  Object.values(reviews).sort((a, b) => (a.asked_at < b.asked_at ? -1 : 1))
+/** Follows the evidence of a task: its verdicts, its claims and the most relevant tool calls. */
+export function useEvidence(taskId: string, source?: RunsheetSource): EvidenceHandle {
+  const { client, session, view } = useRunsheet(source)
+  const { onEvent } = view
+  const live = useMemo(() => liveEvidence(client, { onEvent }, session, taskId), [client, session, taskId, onEvent])
+  const state = useSyncExternalStore(live.subscribe, live.snapshot, live.snapshot)
+  return { ...state, reload: live.reload }
+}

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { dropEdge, moveItem } from './reorder.ts'
+import { dropEdge } from './reorder.ts'
+import { moveItem } from '../review/draft.ts'
 
 it('an item is moved up, down and to the end', () => {
   expect(moveItem(['a', 'b', 'c'], 0, 1)).toEqual(['b', 'a', 'c'])

@@ -27,21 +27,19 @@ export function useReorder(
     const element = item.current
     const dragHandle = handle.current
     if (!element || !dragHandle) return
-    return withDragAndDrop(({ combine, draggable, dropTargetForElements }) =>
-      combine(
-        draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, index }) }),
-        dropTargetForElements({
-          element,
-          canDrop: ({ source }) => source.data['runsheetList'] === list && source.data['key'] !== key,
-          onDragEnter: ({ source }) => setEdge(dropEdge(Number(source.data['index']), index)),
-          onDragLeave: () => setEdge(undefined),
-          onDrop: ({ source }) => {
-            setEdge(undefined)
-            move.current({ key: String(source.data['key']), index: Number(source.data['index']) }, index)
-          },
-        }),
-      ),
-    )
+    return withDragAndDrop(({ draggable, dropTargetForElements }) => [
+      draggable({ element, dragHandle, getInitialData: () => ({ runsheetList: list, key, index }) }),
+      dropTargetForElements({
+        element,
+        canDrop: ({ source }) => source.data['runsheetList'] === list && source.data['key'] !== key,
+        onDragEnter: ({ source }) => setEdge(dropEdge(Number(source.data['index']), index)),
+        onDragLeave: () => setEdge(undefined),
+        onDrop: ({ source }) => {
+          setEdge(undefined)
+          move.current({ key: String(source.data['key']), index: Number(source.data['index']) }, index)
+        },
+      }),
+    ])
   }, [list, key, index])
   const onKeyDown = (event: KeyboardEvent): void => {
     // In a select these keys open the list.
@@ -66,7 +64,7 @@ export function useDropAtEnd(
     const lastIndex = (): number => (rows.current?.childElementCount ?? 0) - 1
     let last: Element | null | undefined
     const leave = (): void => last?.classList.remove('rs-drop-after')
-    return withDragAndDrop(({ dropTargetForElements }) =>
+    return withDragAndDrop(({ dropTargetForElements }) => [
       dropTargetForElements({
         element: container,
         canDrop: ({ source: { data }, input }) =>
@@ -83,7 +81,7 @@ export function useDropAtEnd(
           move.current({ key: String(data['key']), index: Number(data['index']) }, lastIndex())
         },
       }),
-    )
+    ])
   }, [list, rows])
 }
 
@@ -178,32 +176,25 @@ function scrollerOf(element: HTMLElement): HTMLElement | undefined {
 
 const indexOf = ({ dataset }: HTMLElement): number => Number(dataset['index'])
 
-type DragAndDrop = typeof import('./drag-and-drop.ts')
+type DragAndDrop = typeof import('@atlaskit/pragmatic-drag-and-drop/element/adapter')
 
 /**
  * Registers elements for drag and drop; call it in an effect. The library loads when a list is shown: reading does not
  * need it, and buttons and keys move rows without it.
  */
-function withDragAndDrop(register: (library: DragAndDrop) => () => void): () => void {
+function withDragAndDrop(register: (library: DragAndDrop) => readonly (() => void)[]): () => void {
   let isOver = false
-  let unregister = (): void => {}
-  import('./drag-and-drop.ts').then(
+  let registered: readonly (() => void)[] = []
+  import('@atlaskit/pragmatic-drag-and-drop/element/adapter').then(
     library => {
-      if (!isOver) unregister = register(library)
+      if (!isOver) registered = register(library)
     },
     () => {},
   )
   return () => {
     isOver = true
-    unregister()
+    for (const unregister of registered) unregister()
   }
-}
-
-/** Unchanged if an index is out of range. */
-export function moveItem<T>(items: readonly T[], from: number, to: number): readonly T[] {
-  const item = items[from]
-  if (item === undefined || to < 0 || to >= items.length) return items
-  return items.toSpliced(from, 1).toSpliced(to, 0, item)
 }
 
 type DropEdge = 'before' | 'after'

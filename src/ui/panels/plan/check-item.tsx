@@ -1,15 +1,17 @@
 import { Pencil, X } from 'lucide-react'
-import { type ReactElement, useLayoutEffect, useRef, useState } from 'react'
+import { createContext, type ReactElement, useContext, useLayoutEffect, useRef, useState } from 'react'
 import type { CheckRun } from '../../../core/proof/proof.ts'
 import type { Finding } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
 import { checkLabel, conditionsOf, formatDuration, runText, textOf } from '../parts/check-text.ts'
 import { IconButton, LineInput } from '../parts/controls.tsx'
-import { usePlan } from './plan-context.ts'
 import type { TaskCheck } from './proof.ts'
 import { ProofIcon } from '../parts/icons.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { useFocusOn, useNow } from '../parts/hooks.ts'
+import type { Client } from '../../../client/client.ts'
+import type { ConversationView } from '../hooks/use-conversation.ts'
+import type { TasksHandle } from './use-tasks.ts'
 
 interface CheckItemProps {
   readonly task: Task
@@ -169,4 +171,19 @@ function useOutput(run: CheckRun | undefined) {
     if (read !== undefined) setLoaded({ run: run.run_id, text: read })
   }
   return { text, load: (run?.result === 'passed' || run?.hidden) && text === undefined ? load : undefined }
+}
+
+interface Plan {
+  readonly client: Client
+  readonly view: ConversationView
+  readonly plan: TasksHandle
+}
+
+/** Gives the plan to the open part of a row. Props would defeat the memoization of rows. */
+export const PlanContext = createContext<Plan | undefined>(undefined)
+
+export function usePlan(): Plan {
+  const plan = useContext(PlanContext)
+  if (!plan) throw new Error('A row of the plan is rendered outside of its panel.')
+  return plan
 }

@@ -8,7 +8,7 @@ import {
   useState,
 } from 'react'
 import type { Client } from '../../../client/client.ts'
-import { PlanContext, usePlan } from './plan-context.ts'
+import { PlanContext, usePlan } from './check-item.tsx'
 import type { ConversationView } from '../hooks/use-conversation.ts'
 import type { TasksHandle } from './use-tasks.ts'
 import type { PersonsFields } from '../../../core/views/wire.ts'
@@ -30,7 +30,7 @@ interface PlanListProps {
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
-export default function PlanList({ client, view, plan, addedId, renderOutcome }: PlanListProps): ReactElement {
+export function PlanList({ client, view, plan, addedId, renderOutcome }: PlanListProps): ReactElement {
   return (
     <PlanContext value={{ client, view, plan }}>
       <TaskList plan={plan} addedId={addedId} renderOutcome={renderOutcome} />
@@ -49,7 +49,7 @@ interface TaskListProps {
   readonly renderOutcome: ((outcome: string) => ReactNode) | undefined
 }
 
-export function TaskList({ plan, addedId, renderOutcome }: TaskListProps): ReactElement {
+function TaskList({ plan, addedId, renderOutcome }: TaskListProps): ReactElement {
   const strings = useStrings()
   const { tasks, current, elapsedMs, isUnseen, proof, change } = plan
   const [showsAll, setShowsAll] = useState(false)
@@ -126,7 +126,7 @@ function useScrollToAdded(
   }, [list, addedId, isThere, isShown])
 }
 
-export function PlanChecks(): ReactElement | null {
+function PlanChecks(): ReactElement | null {
   const strings = useStrings()
   const { proof } = usePlan().plan
   if (proof.ownChecks.length === 0) return null

@@ -1,4 +1,3 @@
-import { useMemo, useSyncExternalStore } from 'react'
 import type { Client } from '../../../client/client.ts'
 import type { Check } from '../../../core/proof/check.ts'
 import type { ConversationLike } from '../../../core/model/conversation.ts'
@@ -22,8 +21,6 @@ import type { FileChange } from '../../../core/proof/file-change.ts'
 import { planChanges, waitingChanges } from '../../../core/proof/scope.ts'
 import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
-import { type EvidenceState, liveEvidence } from '../../../client/live-evidence.ts'
-import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
 
 /** A check of a task with its state. */
 export interface TaskCheck {
@@ -176,19 +173,4 @@ function nextOf(state: Proofs, task: Task): Check | undefined {
   return countingChecks(state, task).find(check =>
     check.kind === 'person' ? checkState(state, task, check) !== 'passed' : claim.results[check.hash] === undefined,
   )
-}
-
-/** The result of `useEvidence`. */
-export interface EvidenceHandle extends EvidenceState {
-  /** Loads the evidence again. */
-  readonly reload: () => void
-}
-
-/** Follows the evidence of a task: its verdicts, its claims and the most relevant tool calls. */
-export function useEvidence(taskId: string, source?: RunsheetSource): EvidenceHandle {
-  const { client, session, view } = useRunsheet(source)
-  const { onEvent } = view
-  const live = useMemo(() => liveEvidence(client, { onEvent }, session, taskId), [client, session, taskId, onEvent])
-  const state = useSyncExternalStore(live.subscribe, live.snapshot, live.snapshot)
-  return { ...state, reload: live.reload }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Changed, TaskHistory } from './task-history.ts'
+import { type Changed, TaskHistory } from './task-changes.ts'
 
 /** A history over a server that gives each change of a task the next version; `refuses` those that it does not take. */
 function historyOf(refuses: (change: Changed) => boolean = () => false) {

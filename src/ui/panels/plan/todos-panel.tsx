@@ -1,10 +1,10 @@
 import { ChevronDown, ChevronUp, Plus, TriangleAlert } from 'lucide-react'
-import { type ReactElement, type ReactNode, Suspense, useEffect, useId, useRef, useState } from 'react'
+import { type ReactElement, type ReactNode, useEffect, useId, useRef, useState } from 'react'
 import type { Client } from '../../../client/client.ts'
 import { errorText } from '../texts/error-text.ts'
 import { formatDuration } from '../parts/check-text.ts'
-import { classNames, UndoButtons } from '../parts/controls.tsx'
-import { lazyPart } from '../parts/lazy-part.tsx'
+import { UndoButtons } from '../parts/controls.tsx'
+import { classNames } from '../parts/textarea.tsx'
 import { notDoneWords, type TaskCounts, type UnfinishedTurn } from './progress.ts'
 import { resultText } from './row-mark.ts'
 import { useRunsheet } from '../parts/provider.tsx'
@@ -13,8 +13,7 @@ import { useStrings } from '../texts/strings.ts'
 import type { ConversationView } from '../hooks/use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from '../parts/hooks.ts'
-
-const PlanList = lazyPart(() => import('./plan-list.tsx'))
+import { PlanList } from './plan-list.tsx'
 
 /** The props of `TodosPanel`. */
 export interface TodosPanelProps {
@@ -69,12 +68,7 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
   useEffect(() => {
     if (isDisputed) setOpen(true)
   }, [isDisputed])
-  const isEmpty = plan.tasks.length === 0
-  // Preloaded, so that the list opens without delay.
-  useEffect(() => {
-    if (!isEmpty) PlanList.preload()
-  }, [isEmpty])
-  if (isEmpty) return null
+  if (plan.tasks.length === 0) return null
   const isTold = isEndTold && plan.isEnded
   const summary = <Summary plan={plan} isTold={isTold} />
   return (
@@ -119,15 +113,13 @@ function Panel(props: TodosPanelProps & { readonly plan: TasksHandle }): ReactEl
       )}
       <div id={listId} hidden={!isExpanded}>
         {isExpanded && (
-          <Suspense>
-            <PlanList.Part
-              client={source.client}
-              view={source.view}
-              plan={plan}
-              addedId={addedId}
-              renderOutcome={renderOutcome}
-            />
-          </Suspense>
+          <PlanList
+            client={source.client}
+            view={source.view}
+            plan={plan}
+            addedId={addedId}
+            renderOutcome={renderOutcome}
+          />
         )}
         <AddTask
           onAdd={async title => {

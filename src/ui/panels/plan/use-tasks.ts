@@ -20,9 +20,8 @@ import {
 } from './progress.ts'
 import { planProof, type PlanProof } from './proof.ts'
 import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
-import { type Take, TaskHistory } from './task-history.ts'
+import { type Take, TaskHistory, useTaskChanges } from './task-changes.ts'
 import { useNow } from '../parts/hooks.ts'
-import { useTaskChanges } from './task-changes.ts'
 
 /** The tasks in view, and the changes a person can make. */
 export interface TasksHandle {

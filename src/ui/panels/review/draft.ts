@@ -256,3 +256,10 @@ const saidOf = (comments: readonly RowComment[]): unknown =>
 const clean = (text: string): string => text.trim().replaceAll(/\s+/g, ' ')
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+
+/** Unchanged if an index is out of range. */
+export function moveItem<T>(items: readonly T[], from: number, to: number): readonly T[] {
+  const item = items[from]
+  if (item === undefined || to < 0 || to >= items.length) return items
+  return items.toSpliced(from, 1).toSpliced(to, 0, item)
+}

@@ -3,13 +3,13 @@ import { type ReactElement, type RefObject, useId, useRef, useState } from 'reac
 import type { Client } from '../../../client/client.ts'
 import type { Review } from '../../../core/model/review.ts'
 import { type Revision, revisionOf } from '../../../core/views/revision.ts'
-import { AutosizeTextarea, classNames } from '../parts/controls.tsx'
+import { AutosizeTextarea, classNames } from '../parts/textarea.tsx'
 import { checkLabel } from '../parts/check-text.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan, RestoreEdits, ReviewOutcome, RevisedPlan } from './review-outcome.tsx'
 import { DecisionButtons, RejectQuestion, ReviewHead, SelectionBar, useRejectQuestion } from './review-bar.tsx'
 import { RemovedRow, ReviewRow, rowDifference } from './review-row.tsx'
-import { ScrollCue, useRowsOutOfSight } from '../parts/scroll-cue.tsx'
+import { ScrollCue, useRowsOutOfSight } from '../parts/controls.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { Templates } from './templates.tsx'
 import { useDropAtEnd } from '../parts/reorder.ts'
@@ -17,7 +17,7 @@ import { useFocusOn, usePanelFocus, useUndoKey } from '../parts/hooks.ts'
 import type { ReviewHandle } from './use-review.ts'
 import { type RowEditing, useRowEditing } from './row-editing.ts'
 
-interface ReviewPartProps {
+export interface ReviewPartProps {
   readonly client: Client
   readonly handle: ReviewHandle
   readonly className: string | undefined

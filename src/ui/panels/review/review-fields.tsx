@@ -1,12 +1,12 @@
 import { type ReactElement, useId } from 'react'
 import { X } from 'lucide-react'
 import { globText, type PlainField, plainFields } from '../../../core/model/row.ts'
-import { AutosizeTextarea, IconButton } from '../parts/controls.tsx'
+import { AddCheck, IconButton } from '../parts/controls.tsx'
+import { AutosizeTextarea } from '../parts/textarea.tsx'
 import { conditionsOf, kindLabel, splitList } from '../parts/check-text.ts'
 import { choicesOf, type EditableRow, EMPTY, isList, type RowFields } from './draft.ts'
 import { type EditableCheck, isAllowedNow, isOwn, isRunnable, type ReviewChecks } from './draft-checks.ts'
 import { useStrings } from '../texts/strings.ts'
-import { AddCheck } from '../parts/add-check.tsx'
 
 export interface RowError {
   readonly field: string

@@ -1,6 +1,6 @@
 import { Copy, Undo2 } from 'lucide-react'
 import { Fragment, type ReactElement, useId, useState } from 'react'
-import { classNames } from '../parts/controls.tsx'
+import { classNames } from '../parts/textarea.tsx'
 import { type Draft, draftText, filledFields } from './draft.ts'
 import { type Strings, useStrings } from '../texts/strings.ts'
 import { usePanelFocus } from '../parts/hooks.ts'

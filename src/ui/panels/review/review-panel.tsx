@@ -1,9 +1,10 @@
-import { type ReactElement, Suspense, useEffect } from 'react'
+import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import type { ReviewPartProps } from './pending-review.tsx'
 import type { Client } from '../../../client/client.ts'
-import { lazyPart } from '../parts/lazy-part.tsx'
 import { useRunsheet } from '../parts/provider.tsx'
 import type { ConversationView } from '../hooks/use-conversation.ts'
 import { type ReviewHandle, useReview } from './use-review.ts'
+import { useStrings } from '../texts/strings.ts'
 
 /** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
@@ -15,8 +16,6 @@ export interface ReviewPanelProps {
   readonly handle?: ReviewHandle
   readonly className?: string
 }
-
-const ReviewPart = lazyPart(() => import('./pending-review.tsx'))
 
 /** The pending review, or the outcome of the last one until it is dismissed. */
 export function ReviewPanel(props: ReviewPanelProps): ReactElement | null {
@@ -31,11 +30,40 @@ function Panel(props: ReviewPanelProps & { readonly handle: ReviewHandle }): Rea
   const { handle, className } = props
   const { client } = useRunsheet(props)
   // Preloaded, so that a review shows without delay.
-  useEffect(ReviewPart.preload, [])
+  useEffect(() => void load(), [])
   if (!handle.review && !handle.outcome) return null
   return (
     <Suspense>
-      <ReviewPart.Part client={client} handle={handle} className={className} />
+      <ReviewPart client={client} handle={handle} className={className} />
     </Suspense>
+  )
+}
+
+let loaded: ComponentType<ReviewPartProps> | undefined
+
+/** Loads the part that shows a review. Browsers cache a failed module until the page is reloaded. */
+async function load(): Promise<{ readonly default: ComponentType<ReviewPartProps> }> {
+  const part = await import('./pending-review.tsx').catch(() => ({ default: NotLoaded }))
+  loaded = part.default
+  return part
+}
+
+const LazyPart: ComponentType<ReviewPartProps> = lazy(load)
+
+/** Renders a loaded part at once: `lazy` would suspend for a moment. */
+function ReviewPart(props: ReviewPartProps): ReactElement {
+  const [part] = useState(() => ({ Shown: loaded ?? LazyPart }))
+  return <part.Shown {...props} />
+}
+
+function NotLoaded(): ReactElement {
+  const strings = useStrings()
+  return (
+    <section className="rs-panel rs-outcome-panel" aria-label={strings.review}>
+      <span role="alert">{strings.notLoaded}</span>
+      <button type="button" className="rs-button" onClick={() => location.reload()}>
+        {strings.reload}
+      </button>
+    </section>
   )
 }

@@ -10,10 +10,10 @@ import {
   X,
 } from 'lucide-react'
 import { type FocusEvent, type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
-import { AutosizeTextarea, IconButton, isComposing } from '../parts/controls.tsx'
+import { IconButton, MenuButton } from '../parts/controls.tsx'
+import { AutosizeTextarea, isComposing } from '../parts/textarea.tsx'
 import { changedFields, type EditableRow, editableRow, isBlank, proposedRow, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './draft-checks.ts'
-import { MenuButton } from '../parts/menu.tsx'
 import { edgeClass, useReorder } from '../parts/reorder.ts'
 import { type RowError, RowFieldsEditor } from './review-fields.tsx'
 import { type Strings, useStrings } from '../texts/strings.ts'

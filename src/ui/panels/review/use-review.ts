@@ -12,16 +12,15 @@ import {
   type EditableRow,
   firstUntitled,
   MAX_ROWS,
+  moveItem,
   newRow,
   restored,
   rowChange,
   type RowFields,
 } from './draft.ts'
-import { reviewsInOrder } from '../hooks/use-thread.ts'
+import { type ConversationView, reviewsInOrder } from '../hooks/use-conversation.ts'
 import { draftChecks, type ReviewChecks, type TypedCheck } from './draft-checks.ts'
-import { moveItem } from '../parts/reorder.ts'
 import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
-import type { ConversationView } from '../hooks/use-conversation.ts'
 import {
   type Decision,
   type MoreTime,
@@ -30,12 +29,10 @@ import {
   useDecision,
   useMoreTime,
 } from './decision.ts'
-import { type EarlierEdits, useDraft } from './use-draft.ts'
+import { type EarlierEdits, useDraft, useUndo } from './use-draft.ts'
 import { useNow } from '../parts/hooks.ts'
 import { isRejectedHere, type Rejection, useRejection } from './rejection.ts'
-import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome } from './outcome.ts'
-import { useReviewPresence } from './presence.ts'
-import { useUndo } from './use-undo.ts'
+import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome, useReviewPresence } from './outcome.ts'
 
 /** Why a draft cannot be confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type EditableRow, newRow } from './draft.ts'
-import { NO_HISTORY, noted, type RowHistory, stepped } from './use-undo.ts'
+import { NO_HISTORY, noted, type RowHistory, stepped } from './use-draft.ts'
 
 type Rows = readonly EditableRow[]
 

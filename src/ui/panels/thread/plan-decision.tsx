@@ -2,13 +2,13 @@ import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Minus, Pencil, 
 import { memo, type ReactElement, useRef, useState } from 'react'
 import type { PlanCard, PlanRow } from '../../../core/views/plan-card.ts'
 import type { PlanOutcome } from '../../../core/model/review-action.ts'
-import { classNames } from '../parts/controls.tsx'
+import { classNames } from '../parts/textarea.tsx'
 import type { Reopening } from '../review/outcome.ts'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
 import { differentFields, type Row } from '../../../core/model/row.ts'
 import { checkLabel } from '../parts/check-text.ts'
 import { fieldsOf, valueText } from '../review/draft.ts'
-import { ScrollCue, useRowsOutOfSight } from '../parts/scroll-cue.tsx'
+import { ScrollCue, useRowsOutOfSight } from '../parts/controls.tsx'
 import type { Strings } from '../texts/strings.ts'
 
 const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
