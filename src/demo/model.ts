@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import type { Call } from './toolsets.ts'
-import { type Message, type Prompt, type Schema, think } from './think.ts'
+import { type Message, type Prompt, think } from './think.ts'
 
 type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
 
@@ -16,15 +16,9 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
     supportedUrls: {},
     doGenerate: async options => {
       const { text, calls = [] } = think(promptIn(options))
-      return {
-        content: [
-          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-          ...calls.map((call, place) => toolCall(options, call, place)),
-        ],
-        finishReason: finish(calls),
-        usage: usageOf(options, text),
-        warnings: [],
-      }
+      const texts = text === '' ? [] : [{ type: 'text' as const, text }]
+      const content = [...texts, ...calls.map((call, place) => toolCall(options, call, place))]
+      return { content, finishReason: finish(calls), usage: usageOf(options, text), warnings: [] }
     },
     doStream: async options => {
       // The page's tests check this file against the DOM's ReadableStream, whose types differ from Node's.
@@ -69,11 +63,7 @@ function promptIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Prompt {
   return {
     system: prompt.flatMap(message => (message.role === 'system' ? [message.content] : [])).join('\n\n'),
     messages: prompt.flatMap(messagesIn),
-    tools: tools.flatMap(tool =>
-      tool.type === 'function'
-        ? [{ name: tool.name, description: tool.description ?? '', schema: tool.inputSchema as Schema }]
-        : [],
-    ),
+    tools,
   }
 }
 
