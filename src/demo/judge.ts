@@ -1,10 +1,10 @@
 import type { Case } from '../engine/worker/case.ts'
 import { flawInMending } from './sandbox.ts'
-import { compute, isReport, SIMULATED, write } from './texts.ts'
+import { compute, isCompound, isReport, SIMULATED, write } from './texts.ts'
 
 type Facts = Pick<Case, 'task' | 'details' | 'criteria' | 'claimed_status' | 'outcome' | 'worker_text' | 'evidence'>
 
-/** Passes only what was really done: sums, texts, and the fix in the sandbox. The case is the prompt's last line. */
+/** Passes only what was really done: sums, texts, and one deed that a tool did. The case is the prompt's last line. */
 export function verdictOn(messages: readonly { readonly text?: string }[]): string {
   const text = messages.map(message => message.text ?? '').join('\n')
   const facts = JSON.parse(text.slice(text.lastIndexOf('\n') + 1)) as Facts
@@ -22,6 +22,11 @@ function flawIn({ task, details, criteria, evidence }: Facts, said: string): str
   if (`${details}${criteria}`.trim() !== '') return 'the demo model cannot check details and criteria.'
   const flaw = flawInMending(task, said, evidence)
   if (flaw !== undefined) return flaw
+  // Calls that others only report are unconfirmed.
+  const isDeed = evidence.some(
+    ({ ok, source, task: other, tool }) => ok && source === 'runsheet' && other === undefined && said.includes(tool),
+  )
+  if (isDeed) return isCompound(task) ? 'the title asks for more than one thing.' : ''
   if (isReport(task)) return flawInReport(said)
   const sum = compute(task)
   if (sum !== undefined) return said === sum ? '' : `the result should be ${sum}`

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
 import type { Call } from './toolsets.ts'
-import { type Message, type Prompt, think } from './think.ts'
+import { type Message, type Prompt, type Schema, think } from './think.ts'
 
 type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
 
@@ -63,7 +63,9 @@ function promptIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Prompt {
   return {
     system: prompt.flatMap(message => (message.role === 'system' ? [message.content] : [])).join('\n\n'),
     messages: prompt.flatMap(messagesIn),
-    tools,
+    tools: tools.flatMap(tool =>
+      tool.type === 'function' ? [{ name: tool.name, schema: tool.inputSchema as Schema }] : [],
+    ),
   }
 }
 

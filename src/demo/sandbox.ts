@@ -112,7 +112,7 @@ const REPAIRS = [
 const READ = `Read ${SANDBOX.file}`
 const FIX = `Fix the greeting in ${SANDBOX.file}`
 
-const isSandboxTool = (name: string): boolean => name === SANDBOX.read || name === SANDBOX.edit
+export const isSandboxTool = (name: string): boolean => name === SANDBOX.read || name === SANDBOX.edit
 type Named = readonly { readonly name: string }[]
 const hasSandbox = (tools: Named): boolean => tools.some(({ name }) => name === SANDBOX.edit)
 

@@ -65,7 +65,7 @@ const ASKED =
 const ARTICLE = /^(?:the|a|an|my|our)\s+/i
 
 /** Whether a title asks for more than one thing, or refers to something else. Quotes are names. */
-const isCompound = (title: string): boolean =>
+export const isCompound = (title: string): boolean =>
   /[,;]\s|\b(?:and (?!\d)|then|after|before|it|them|that|which|these|those)\b/i.test(
     title.replaceAll(/“[^”]*”|"[^"]*"/g, ''),
   )

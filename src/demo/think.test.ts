@@ -409,6 +409,23 @@ describe('the demo model', () => {
     })
   })
 
+  it('uses an outside tool that a step names, if it needs texts only', () => {
+    const schema = { properties: { text: { type: 'string' } }, required: ['text'] }
+    const tools = [...toolsOf('runsheet'), { name: 'near__echo', schema }]
+    const next = (title: string, ...more: Message[]) => {
+      const system = `## Where the plan stands\nNow:\n- 1 ${title}\n1 remaining.`
+      return firstCall(think({ system, messages: [user(STEPS), ...more], tools })).call
+    }
+    expect(next('Echo "good morning"')).toEqual({ tool: 'near__echo', input: { text: 'good morning' } })
+    expect(next('Echo it', answer('near__echo', { said: 1 }))?.input).toMatchObject({ status: 'blocked' })
+    expect(next('Use echo', answer('near__echo', { said: 1 }))?.input).toEqual({
+      id: 1,
+      outcome: 'near__echo answered: {"said":1}',
+    })
+    expect(next('Use echo', answer('near__echo', 'Error: no'))?.input).toMatchObject({ status: 'blocked' })
+    expect(next('Pay Bob')?.input).toMatchObject({ status: 'blocked' })
+  })
+
   describe('as the assessor', () => {
     const judge = (task: string, outcome: string, more: Partial<Case> = {}): string =>
       think({
@@ -435,6 +452,15 @@ describe('the demo model', () => {
       ['Find it', '', 'NOT_OK: there is no outcome.'],
     ])('%s / %s: %s', (task, outcome, verdict) => {
       expect(judge(task, outcome)).toBe(verdict)
+    })
+
+    it('counts what a tool did for this task, not what an agent reports', () => {
+      const call = { id: 'e1', source: 'runsheet', tool: 'pay', arguments: {}, answer: 'paid', ok: true } as const
+      const claim = (evidence: Case['evidence'], task = 'Pay Bob'): string => judge(task, 'pay: paid', { evidence })
+      expect(claim([call])).toBe('OK')
+      for (const other of [{ ok: false }, { task: 'Another' }, { source: 'agent' as const }])
+        expect(claim([{ ...call, ...other }])).toBe('NOT_OK: no tool has done this.')
+      expect(claim([call], 'Pay Bob and tell Ann')).toBe('NOT_OK: the title asks for more than one thing.')
     })
 
     it.each(['details', 'criteria'])('does not pass a task with %s, which it cannot check', field => {

@@ -2,14 +2,22 @@ import { clip, cut, LIMITS } from '../core/model/text.ts'
 import { toolNames } from '../engine/toolsets/index.ts'
 import { verdictOn } from './judge.ts'
 import { isGoal, isQuestion, isTalk, planFor, stepsIn } from './requests.ts'
-import { mending, mendingSteps, rowFor } from './sandbox.ts'
-import { capitalised, compute, isReport, SIMULATED, write } from './texts.ts'
+import { isSandboxTool, mending, mendingSteps, rowFor } from './sandbox.ts'
+import { capitalised, compute, isCompound, isReport, SIMULATED, write } from './texts.ts'
 import { type Call, PLANNERS, type Standing, standingIn, type Step } from './toolsets.ts'
 
+interface Offered {
+  readonly name: string
+  readonly schema?: Schema
+}
+export interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly type?: string }>>
+  readonly required?: readonly string[]
+}
 export interface Prompt {
   readonly system: string
   readonly messages: readonly Message[]
-  readonly tools: readonly { readonly name: string }[]
+  readonly tools: readonly Offered[]
 }
 export type Message =
   | { readonly role: 'user' | 'assistant'; readonly text: string; readonly calls?: readonly Call[] }
@@ -131,6 +139,16 @@ function attempt({ prompt, since, planner }: Scene, { id, title }: Step, standin
       : 'outcome' in deed
         ? settled(deed.outcome)
         : aside(deed.failed)
+  const helper = helperFor(prompt.tools, title)
+  const answer = since.findLast(message => message.role === 'tool' && !toolNames.has(message.tool))
+  if (helper && (answer?.role !== 'tool' || answer.tool !== helper.tool)) return { text: '', calls: [helper] }
+  if (helper && answer?.role === 'tool') {
+    const failed = errorIn(answer.result)
+    const said = typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result)
+    return failed === undefined
+      ? settled(cut(`${helper.tool} answered: ${said.replaceAll(/\s+/g, ' ')}`, 400))
+      : aside(`${helper.tool} failed: ${failed}`)
+  }
   const done = standing.settled.filter(({ isDone }) => isDone)
   if (isReport(title) && (done.length === 0 || done.length < standing.settled.length || !isFirst))
     return aside(`${SIMULATED} not every step before this one was done, so there is nothing to report on.`)
@@ -224,6 +242,19 @@ function titlesIn(input: unknown): readonly string[] {
   const { tasks, items, add, title } = asRecord(input)
   const rows: readonly unknown[] = [tasks, items, add].find(Array.isArray) ?? [{ title }]
   return rows.map(row => textOf(row) || textOf(asRecord(row)['title']))
+}
+
+/** A call of an outside tool that the title names, if texts are all that it needs. */
+function helperFor(tools: readonly Offered[], title: string): Call | undefined {
+  const words = new Set(title.toLowerCase().match(/\p{L}{3,}/gu))
+  const helper = tools.find(({ name, schema: { properties, required = [] } = {} }) => {
+    const isNamed = (name.split('__').at(-1) ?? '').split('_').every(word => words.has(word.toLowerCase()))
+    const needsTexts = required.every(field => properties?.[field]?.type === 'string')
+    return isNamed && needsTexts && !toolNames.has(name) && !isSandboxTool(name) && !isCompound(title)
+  })
+  const [, quoted = title] = /["“](.+)["”]/.exec(title) ?? []
+  const input = Object.fromEntries((helper?.schema?.required ?? []).map(name => [name, quoted]))
+  return helper && { tool: helper.name, input }
 }
 
 function errorIn(result: unknown): string | undefined {
