@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { diffWords, patchWords } from './line-diff.ts'
-import { showDiff } from './show-diff.ts'
+import { diffWords, patchWords, showDiff } from './diff.ts'
 
 const text = fc
   .array(fc.constantFrom('a', '"b c"', '"', ', ', '\n', '\r\n', '€', '{', '\\'), { maxLength: 14 })

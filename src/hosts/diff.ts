@@ -6,9 +6,9 @@ export interface Hunk {
 }
 
 /** Lines keep their ends, so that joining restores the text. */
-export const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-export const diffLines = (from: string, to: string): readonly Hunk[] => diff(linesOf(from), linesOf(to))
+const diffLines = (from: string, to: string): readonly Hunk[] => diff(linesOf(from), linesOf(to))
 
 /** By words, because a file may be one line that holds other people's keys. */
 export const diffWords = (from: string, to: string): readonly Hunk[] => diff(wordsOf(from), wordsOf(to))
@@ -83,3 +83,25 @@ function walkBack(
   }
   return steps.toReversed()
 }
+
+const CONTEXT = 2
+
+export function showDiff(before: string, after: string): readonly string[] {
+  const old = linesOf(before)
+  const shown: string[] = []
+  let next = 0
+  for (const [index, { at, removed, added }] of diffLines(before, after).entries()) {
+    const from = Math.max(next, at - CONTEXT)
+    if (index > 0) shown.push(...old.slice(next, Math.min(next + CONTEXT, from)).map(kept))
+    if (from > Math.min(next + (index > 0 ? CONTEXT : 0), from)) shown.push('  …')
+    shown.push(...old.slice(from, at).map(kept))
+    shown.push(...old.slice(at, at + removed).map(line => `- ${body(line)}`), ...added.map(line => `+ ${body(line)}`))
+    next = at + removed
+  }
+  const end = Math.min(next + CONTEXT, old.length)
+  shown.push(...old.slice(next, end).map(kept), ...(end < old.length ? ['  …'] : []))
+  return shown
+}
+
+const body = (line: string): string => line.replace(/\r?\n$/, '')
+const kept = (line: string): string => `  ${body(line)}`
