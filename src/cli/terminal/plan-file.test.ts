@@ -140,14 +140,23 @@ steps:
   })
 
   it.each([
-    ['- step: 3\n  title: X', 'step 1: there is no step 3: the proposed steps are 1 to 2. A step of your own has no number'],
+    [
+      '- step: 3\n  title: X',
+      'step 1: there is no step 3: the proposed steps are 1 to 2. A step of your own has no number',
+    ],
     [
       '- { step: 1, title: X }\n- step: 1\n  title: Y',
       'step 2: step 1 is there twice. Take the number out to add this one as your own',
     ],
     ['- title: X\n- step: 1', 'step 2: a step needs a title'],
-    ['- title: X\n  priority: urgent', expect.stringMatching(/^step 1: priority: .*"high"\|"medium"\|"low"$/) as string],
-    ['- title: X\n  status: todo\n  status: done', expect.stringMatching(/^Map keys must be unique at line 4, column 3$/) as string],
+    [
+      '- title: X\n  priority: urgent',
+      expect.stringMatching(/^step 1: priority: .*"high"\|"medium"\|"low"$/) as string,
+    ],
+    [
+      '- title: X\n  status: todo\n  status: done',
+      expect.stringMatching(/^Map keys must be unique at line 4, column 3$/) as string,
+    ],
     ['- title: X\n  tags: a', 'step 1: tags: Invalid input: expected array, received string'],
     ['- title: X\n  due: noon', expect.stringMatching(/^step 1: Unrecognized key: "due"$/) as string],
     [
