@@ -1,3 +1,4 @@
+import { IconButton } from 'runsheet/react'
 import { History as HistoryIcon, PanelRight } from 'lucide-react'
 import { memo, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import {
@@ -194,27 +195,21 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
       <header className="app-head">
         <MenuButton waiting={waiting} onMenu={onMenu} />
         <ConversationTitle actions={filing} />
-        <button
-          type="button"
-          className="rs-icon"
-          aria-label={strings.history}
-          title={strings.history}
+        <IconButton
+          label={strings.history}
+          icon={HistoryIcon}
+          size={18}
           aria-pressed={route.isHistory}
-          onClick={toggleHistory}
-        >
-          <HistoryIcon size={18} aria-hidden="true" />
-        </button>
+          onAct={toggleHistory}
+        />
         {beside.isPossible && (
-          <button
-            type="button"
-            className="rs-icon"
-            aria-label={strings.planBeside}
-            title={strings.planBeside}
+          <IconButton
+            label={strings.planBeside}
+            icon={PanelRight}
+            size={18}
             aria-pressed={beside.isOn}
-            onClick={beside.toggle}
-          >
-            <PanelRight size={18} aria-hidden="true" />
-          </button>
+            onAct={beside.toggle}
+          />
         )}
         <DisplayToggles onLanguage={onLanguage} />
       </header>

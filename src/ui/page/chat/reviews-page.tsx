@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { BellRing, Inbox } from 'lucide-react'
 import { type ReactElement, useEffect, useState } from 'react'
 import type { Client } from 'runsheet/client'
@@ -65,9 +66,9 @@ export function ReviewsPage({ waiting, onMenu }: ReviewsPageProps): ReactElement
             <Inbox size={36} strokeWidth={1.4} aria-hidden="true" />
             <h2>{words.none}</h2>
             <p>{words.noneHint}</p>
-            <button type="button" className="rs-button" onClick={() => openSettingsPage('notifications')}>
+            <Button onClick={() => openSettingsPage('notifications')}>
               <BellRing size={16} aria-hidden="true" /> {words.setUpNotifications}
-            </button>
+            </Button>
           </section>
         )}
       </div>

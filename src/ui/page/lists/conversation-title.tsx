@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { ChevronDown } from 'lucide-react'
 import { type ReactElement, Suspense, useRef, useState } from 'react'
 import { useRunsheet } from 'runsheet/react'
@@ -81,9 +82,9 @@ export function ConversationTitle({ actions }: ConversationTitleProps): ReactEle
         )}
       </h1>
       {archived && (
-        <button type="button" className="rs-button app-restore" onClick={restore}>
+        <Button className="app-restore" onClick={restore}>
           {strings.archived} · {strings.restore}
-        </button>
+        </Button>
       )}
       {isOpen && button.current && (
         <Suspense>

@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { type ReactElement, useCallback, useEffect, useId, useState } from 'react'
 import type { Client, SearchAnswer, SearchResult } from 'runsheet/client'
 import { errorText, localeOf } from 'runsheet/react'
@@ -27,9 +28,7 @@ export function SearchResults({ query }: SearchResultsProps): ReactElement {
       {problem !== undefined && (
         <div role="alert">
           <p>{errorText(strings.panels, problem)}</p>
-          <button type="button" className="rs-button" onClick={retry}>
-            {strings.retry}
-          </button>
+          <Button onClick={retry}>{strings.retry}</Button>
         </div>
       )}
       <p className="app-quiet" role="status">

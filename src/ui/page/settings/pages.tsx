@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { type ReactElement, useState } from 'react'
 import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
 import { localeOf, type SettingsHandle } from 'runsheet/react'
@@ -124,9 +125,9 @@ export function CallSettings({ words }: { readonly words: LaterStrings['settings
         }}
       >
         <Hint>{words.soundHint}</Hint>
-        <button type="button" className="rs-button app-set-small" onClick={listen}>
+        <Button className="app-set-small" onClick={listen}>
           <Volume2 size={15} aria-hidden="true" /> {words.playSound}
-        </button>
+        </Button>
       </SwitchRow>
       <Hint>
         {words.alwaysShown} {words.inBrowser}

@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { ArrowDown } from 'lucide-react'
 import {
   type ReactElement,
@@ -123,10 +124,10 @@ export default function Thread(props: ThreadProps): ReactElement {
       </div>
       {end.isAway && (
         <div className="app-latest">
-          <button type="button" className="rs-button" onClick={end.go}>
+          <Button onClick={end.go}>
             <ArrowDown size={16} aria-hidden="true" />
             {end.hasNew ? words.newBelow : words.toLatest}
-          </button>
+          </Button>
           <span className="rs-sr" role="status">
             {end.hasNew ? words.newBelow : ''}
           </span>

@@ -1,10 +1,12 @@
+import { Button } from '../parts/controls.tsx'
 import { Pencil, X } from 'lucide-react'
 import { createContext, type ReactElement, useContext, useLayoutEffect, useRef, useState } from 'react'
 import type { CheckRun } from '../../../core/proof/proof.ts'
 import type { Finding } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
 import { checkLabel, conditionsOf, formatDuration, runText, textOf } from '../parts/check-text.ts'
-import { IconButton, LineInput } from '../parts/controls.tsx'
+import { IconButton } from '../parts/controls.tsx'
+import { LineInput } from '../parts/line-input.tsx'
 import type { TaskCheck } from './proof.ts'
 import { ProofIcon } from '../parts/icons.tsx'
 import { useStrings } from '../texts/strings.ts'
@@ -124,15 +126,9 @@ function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactEle
   const { proof } = usePlan().plan
   const { check, state } = of
   const act = (label: string, onAct: () => unknown, isDisabled = false): ReactElement => (
-    <button
-      type="button"
-      className="rs-button rs-small"
-      aria-label={label + about}
-      aria-disabled={isDisabled}
-      onClick={() => isDisabled || void onAct()}
-    >
+    <Button isSmall aria-label={label + about} aria-disabled={isDisabled} onClick={() => isDisabled || void onAct()}>
       {label}
-    </button>
+    </Button>
   )
   if (isApprovable(of) || isChanged(of)) return act(strings.approveOne, onApprove)
   if (check.kind === 'person') return state === 'passed' ? null : act(strings.tick, () => proof.tick(task, check))

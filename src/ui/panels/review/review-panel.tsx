@@ -1,3 +1,4 @@
+import { Button } from '../parts/controls.tsx'
 import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
 import type { ReviewPartProps } from './pending-review.tsx'
 import type { Client } from '../../../client/client.ts'
@@ -61,9 +62,7 @@ function NotLoaded(): ReactElement {
   return (
     <section className="rs-panel rs-outcome-panel" aria-label={strings.review}>
       <span role="alert">{strings.notLoaded}</span>
-      <button type="button" className="rs-button" onClick={() => location.reload()}>
-        {strings.reload}
-      </button>
+      <Button onClick={() => location.reload()}>{strings.reload}</Button>
     </section>
   )
 }

@@ -1,3 +1,4 @@
+import { Button } from '../parts/controls.tsx'
 import { ChevronRight, Minus } from 'lucide-react'
 import { memo, type ReactElement, type ReactNode, useId, useState } from 'react'
 import type { Standing } from '../../../core/proof/standing.ts'
@@ -132,24 +133,14 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         {(canAccept || canReopen) && (
           <p className="rs-step-actions">
             {canAccept && (
-              <button
-                type="button"
-                className="rs-button rs-small"
-                aria-label={accept + about}
-                onClick={() => onAccept(task)}
-              >
+              <Button isSmall aria-label={accept + about} onClick={() => onAccept(task)}>
                 {accept}
-              </button>
+              </Button>
             )}
             {canReopen && (
-              <button
-                type="button"
-                className="rs-button rs-small"
-                aria-label={strings.reopen + about}
-                onClick={() => onReopen(task)}
-              >
+              <Button isSmall aria-label={strings.reopen + about} onClick={() => onReopen(task)}>
                 {strings.reopen}
-              </button>
+              </Button>
             )}
           </p>
         )}

@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../../../client/client.ts'
 import type { EventData, StoredEvent, TimelineType } from '../../../core/model/event.ts'
-import { classNames } from '../parts/textarea.tsx'
+import { classNames } from '../parts/controls.tsx'
 import { errorText } from '../texts/error-text.ts'
 import { type EventStrings, localeOf, type Strings, useStrings } from '../texts/strings.ts'
 import { useRunsheetIfProvided } from '../parts/provider.tsx'

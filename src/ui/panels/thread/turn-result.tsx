@@ -1,3 +1,4 @@
+import { Button } from '../parts/controls.tsx'
 import { ChevronRight, CircleCheck, CircleStop, CornerDownLeft, RotateCcw, TriangleAlert } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
 import type { ThreadItem, ThreadTurn, TurnEnd } from '../../../core/views/thread.ts'
@@ -35,9 +36,9 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
   const isBlocked = left !== undefined && tally !== undefined && tally.blocked > 0 && !(failure && left === 'open')
   const canRetry = status === 'failed' || isBlocked || isEarly
   const retry = onRetry && canRetry && (
-    <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
+    <Button isSmall onClick={() => onRetry(turn_id)}>
       <RotateCcw size={14} aria-hidden="true" /> {isBlocked ? strings.thread.retryBlocked : strings.retry}
-    </button>
+    </Button>
   )
   if (failure) {
     const { title, hint, isSetting } = failureWords(failure.code, strings)
@@ -51,9 +52,9 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
           {result !== '' && <p className="rs-note">{result}</p>}
         </div>
         {onSettings && isSetting && (
-          <button type="button" className="rs-button rs-small" onClick={onSettings}>
+          <Button isSmall onClick={onSettings}>
             {strings.thread.openSettings}
-          </button>
+          </Button>
         )}
         {retry}
       </div>
