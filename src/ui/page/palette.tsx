@@ -1,4 +1,4 @@
-import { IconButton } from 'runsheet/react'
+import { errorText, IconButton, isComposing } from 'runsheet/react'
 import {
   Archive,
   ArchiveRestore,
@@ -34,7 +34,6 @@ import {
   useState,
 } from 'react'
 import type { SearchResult, Session } from 'runsheet/client'
-import { errorText, isComposing } from 'runsheet/react'
 import { type CommandId, isOffered, keysOf, runCommand } from './commands.ts'
 import { aboutResult, keyOf, Marked, partsOf, routeOf, useSearch } from './lists/search.tsx'
 import { chatRoute, go } from './route.ts'

@@ -1,7 +1,13 @@
-import { Button, IconButton } from 'runsheet/react'
+import {
+  Button,
+  IconButton,
+  usePendingReviews,
+  type WaitingCall,
+  type WaitingReview,
+  type WaitingTask,
+} from 'runsheet/react'
 import { Bell, BellRing, Settings } from 'lucide-react'
 import { type MouseEvent, type ReactElement, useEffect, useMemo, useState } from 'react'
-import { usePendingReviews, type WaitingCall, type WaitingReview, type WaitingTask } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import { chatRoute, go, openSettings, REVIEWS, showWaiting, urlOf, useRoute } from '../route.ts'
 import { type Called, useNotifications, useNotifying } from './notifications.ts'

@@ -1,4 +1,4 @@
-import { IconButton } from 'runsheet/react'
+import { errorText, IconButton, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { History as HistoryIcon, PanelRight } from 'lucide-react'
 import { memo, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import {
@@ -10,7 +10,6 @@ import {
   type Task,
   type ToolsetName,
 } from 'runsheet/client'
-import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import { Composer } from './composer.tsx'
 import { ConversationTitle } from '../lists/conversation-title.tsx'

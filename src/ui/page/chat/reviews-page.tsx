@@ -1,8 +1,5 @@
-import { Button } from 'runsheet/react'
-import { BellRing, Inbox } from 'lucide-react'
-import { type ReactElement, useEffect, useState } from 'react'
-import type { Client } from 'runsheet/client'
 import {
+  Button,
   errorText,
   localeOf,
   usePendingReviews,
@@ -10,6 +7,9 @@ import {
   type WaitingReview,
   type WaitingTask,
 } from 'runsheet/react'
+import { BellRing, Inbox } from 'lucide-react'
+import { type ReactElement, useEffect, useState } from 'react'
+import type { Client } from 'runsheet/client'
 import { followHere } from './calls.tsx'
 import { MenuButton } from '../controls.tsx'
 import { chatRoute, go, openSettingsPage, showTitle, urlOf } from '../route.ts'

@@ -1,7 +1,6 @@
-import { Button } from 'runsheet/react'
+import { Button, useRunsheet } from 'runsheet/react'
 import { ChevronDown } from 'lucide-react'
 import { type ReactElement, Suspense, useRef, useState } from 'react'
-import { useRunsheet } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import type { FilingActions } from './filing.ts'
 import { part } from '../part.ts'

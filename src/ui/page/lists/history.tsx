@@ -1,8 +1,16 @@
-import { Button } from 'runsheet/react'
+import {
+  Button,
+  localeOf,
+  plainMarkdown,
+  PlanContinued,
+  StatusIcon,
+  Timeline,
+  turnsInOrder,
+  useRunsheet,
+} from 'runsheet/react'
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Standing, standingWordOf, startedBy, type Task, tasksAt, turnOf } from 'runsheet/client'
-import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from '../chat/layout.ts'
 import { isList } from '../chat/models.ts'
 import { chatRoute, go, historyRoute } from '../route.ts'

@@ -1,7 +1,6 @@
-import { Button } from 'runsheet/react'
+import { Button, errorText, localeOf } from 'runsheet/react'
 import { type ReactElement, useCallback, useEffect, useId, useState } from 'react'
 import type { Client, SearchAnswer, SearchResult } from 'runsheet/client'
-import { errorText, localeOf } from 'runsheet/react'
 import { chatRoute, go, historyRoute, messageRoute, type Route, urlOf } from '../route.ts'
 import { isPlain } from '../controls.tsx'
 import { useClient } from '../auth.ts'

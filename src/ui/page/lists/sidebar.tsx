@@ -1,7 +1,6 @@
-import { Button, IconButton } from 'runsheet/react'
+import { Button, IconButton, isComposing } from 'runsheet/react'
 import { Archive, Plus, Search, X } from 'lucide-react'
 import { type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { isComposing } from 'runsheet/react'
 import { MOD, useCommands } from '../commands.ts'
 import { chatRoute, go, newSession } from '../route.ts'
 import { SessionList } from './session-list.tsx'

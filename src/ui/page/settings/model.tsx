@@ -1,8 +1,7 @@
-import { Button } from 'runsheet/react'
+import { Button, type SettingsHandle } from 'runsheet/react'
 import { CircleCheck, ExternalLink, TriangleAlert } from 'lucide-react'
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react'
 import type { SettingName, SettingsAnswer, SettingsView, TryAnswer } from 'runsheet/client'
-import type { SettingsHandle } from 'runsheet/react'
 import { keep } from '../storage.ts'
 import {
   changeOf,
@@ -17,7 +16,7 @@ import {
   SERVERS,
   withProvider,
 } from './model-draft.ts'
-import { Hint, Locked } from './fields.tsx'
+import { Hint, Locked } from './pages.tsx'
 import { SETTINGS_CHANGED } from '../chat/models.ts'
 import type { LaterStrings } from '../texts/english-later.ts'
 import { usePageStrings } from '../texts/strings.ts'

@@ -1,4 +1,11 @@
-import { Button } from 'runsheet/react'
+import {
+  Button,
+  type ConversationView,
+  type Reopening,
+  type TasksHandle,
+  type ThreadTurn,
+  useThread,
+} from 'runsheet/react'
 import { ArrowDown } from 'lucide-react'
 import {
   type ReactElement,
@@ -12,7 +19,6 @@ import {
   useState,
 } from 'react'
 import type { Task } from 'runsheet/client'
-import { type ConversationView, type Reopening, type TasksHandle, type ThreadTurn, useThread } from 'runsheet/react'
 import type { Route } from '../route.ts'
 import { type Scene, Turn } from './thread-turn.tsx'
 import { useStickToEnd } from './stick-to-end.ts'

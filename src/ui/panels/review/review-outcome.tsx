@@ -1,7 +1,6 @@
-import { Button } from '../parts/controls.tsx'
 import { Copy, Undo2 } from 'lucide-react'
 import { Fragment, type ReactElement, useId, useState } from 'react'
-import { classNames } from '../parts/controls.tsx'
+import { Button, classNames } from '../parts/controls.tsx'
 import { type Draft, draftText, filledFields } from './draft.ts'
 import { type Strings, useStrings } from '../texts/strings.ts'
 import { usePanelFocus } from '../parts/hooks.ts'

@@ -1,9 +1,8 @@
-import { Button } from '../parts/controls.tsx'
 import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import { Button } from '../parts/controls.tsx'
 import type { ReviewPartProps } from './pending-review.tsx'
 import type { Client } from '../../../client/client.ts'
-import { useRunsheet } from '../parts/provider.tsx'
-import type { ConversationView } from '../hooks/use-conversation.ts'
+import { type ConversationView, useRunsheet } from '../parts/provider.tsx'
 import { type ReviewHandle, useReview } from './use-review.ts'
 import { useStrings } from '../texts/strings.ts'
 

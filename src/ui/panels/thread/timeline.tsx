@@ -6,7 +6,7 @@ import { errorText } from '../texts/error-text.ts'
 import { type EventStrings, localeOf, type Strings, useStrings } from '../texts/strings.ts'
 import { useRunsheetIfProvided } from '../parts/provider.tsx'
 import type { Check } from '../../../core/proof/check.ts'
-import { checkLabel, runText } from '../parts/check-text.ts'
+import { checkLabel, runText } from '../parts/text.ts'
 import { englishEvents } from '../texts/english-thread.ts'
 
 const MIN_REFETCH_MS = 500
