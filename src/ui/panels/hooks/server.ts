@@ -53,10 +53,10 @@ export interface SettingsHandle extends SettingsState {
    * Changes the named settings; `unset` drops the page's value, so that the configured one applies. Resolves to false
    * if nothing was saved: then `error` says why, and `isConflict` whether another window changed the settings first.
    */
-  readonly save: SettingsStore['save']
-  readonly reload: SettingsStore['reload']
+  readonly save: (change: SettingsChange) => Promise<boolean>
+  readonly reload: () => Promise<void>
   /** Tests the model or the judge's model with one small call. The result is in `tried`. */
-  readonly tryModel: SettingsStore['tryModel']
+  readonly tryModel: (which?: 'model' | 'assessor_model') => Promise<void>
 }
 
 /** Headless server settings. Reading them requires a person's token. */
@@ -156,10 +156,13 @@ export class SettingsStore extends Store<SettingsState> {
 
 /** The agent's MCP servers and tools, and the changes a person can make. */
 export interface ToolsHandle extends ToolsState {
-  readonly setRule: ToolsStore['setRule']
-  readonly remove: ToolsStore['remove']
-  readonly retry: ToolsStore['retry']
-  readonly reload: ToolsStore['reload']
+  /** Sets the rule of the given tools; null restores the configured rule. Resolves to whether it was saved. */
+  readonly setRule: (server: string, rule: ToolRule | null, tools: readonly ServerToolView[]) => Promise<boolean>
+  /** Removes a server from the person's own settings file. */
+  readonly remove: (server: string) => Promise<boolean>
+  /** Reconnects a failed server. */
+  readonly retry: (server: string) => Promise<boolean>
+  readonly reload: () => Promise<void>
 }
 
 /** Headless tools of a server. Reading them requires a person's token. `isLive` follows changes. */
@@ -210,17 +213,14 @@ export class ToolsStore extends Store<ToolsState> {
     }
   }
 
-  /** Sets the rule of the given tools; null restores the configured rule. Resolves to whether it was saved. */
-  readonly setRule = (server: string, rule: ToolRule | null, tools: readonly ServerToolView[]): Promise<boolean> => {
+  readonly setRule: ToolsHandle['setRule'] = (server, rule, tools) => {
     const named = tools.map(({ name, fingerprint }) => ({ name, ...(rule === 'always' ? { fingerprint } : {}) }))
     return this.#change(() => this.#client.setToolRules({ server, rule, tools: named }))
   }
 
-  /** Removes a server from the person's own settings file. */
-  readonly remove = (server: string): Promise<boolean> => this.#change(() => this.#client.removeToolServer(server))
+  readonly remove: ToolsHandle['remove'] = server => this.#change(() => this.#client.removeToolServer(server))
 
-  /** Reconnects a failed server. */
-  readonly retry = (server: string): Promise<boolean> => this.#change(() => this.#client.retryToolServer(server))
+  readonly retry: ToolsHandle['retry'] = server => this.#change(() => this.#client.retryToolServer(server))
 
   #change(work: () => Promise<ToolsAnswer>): Promise<boolean> {
     const changed = this.#last.then(async () => {
