@@ -65,7 +65,7 @@ export default defineConfig({
           globalSetup: SETUP,
         },
       },
-      { extends: true, test: { name: 'browser', include: BROWSER } },
+      { extends: true, test: { name: 'browser', include: BROWSER, isolate: false } },
       { extends: true, test: { name: 'alone', include: ALONE, globalSetup: SETUP } },
     ],
   },

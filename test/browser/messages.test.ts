@@ -1,22 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { configuredModels } from '../../src/models/models.ts'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
   startTurns({
-    page: builtPage(),
+    page: builtPage,
     ...(answers ? { answers } : {}),
     host: { review: false, gate: false, assessor: false },
     ...options,

@@ -1,20 +1,17 @@
-import type { Browser, Page, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page, Route } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyPatch } from '../../src/core/model/policy.ts'
 import type { SentDecision } from '../../src/core/views/wire.ts'
 import { chinese } from '../../src/ui/panels/texts/chinese.ts'
 import { english } from '../../src/ui/panels/texts/english.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/page.ts'
 import { boxOf, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
 
-let browser: Browser
+const browser = await sharedBrowser()
+
 let panels: Panels
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 beforeEach(async () => {
   panels = await Panels.open(browser)
 })

@@ -1,21 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
 import { type Decide, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 import { boxOf } from './panels.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
-  startTurns({ page: builtPage(), answers, host: { review: false, assessor: false }, ...options })
+  startTurns({ page: builtPage, answers, host: { review: false, assessor: false }, ...options })
 const linkTo = ({ url, server }: TestTurns): string => `${url.href}?chat=c1#code=${server.loginCode()}`
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const stepOf = (page: Page, title: string) => messages(page).getByRole('group', { name: title, exact: true })
