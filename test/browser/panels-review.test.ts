@@ -1589,6 +1589,8 @@ it('a conversation with a pending review is marked in the sidebar until it is de
   await reject(page).click()
   await button(page, 'Undo').waitFor()
   await button(page, 'New chat').click()
+  await expect.poll(() => panels.pending(), SLOW_BROWSER).toEqual([])
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await plain.waitFor()
 })
 
