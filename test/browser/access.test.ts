@@ -367,7 +367,6 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
   })
   const { page, context, problems } = await visit(browser, turns.url, {
     expected: /404|401/,
-    reducedMotion: 'reduce',
   })
   let views = 0
   const check = async (view: string): Promise<void> => {

@@ -585,7 +585,7 @@ it('axe finds nothing in list, menus, search, palette and help, at 390 and 1280 
     [390, 'zh-CN', { side: '会话与搜索', more: '更多操作', archived: '已归档', rename: '重命名' }],
     [1280, 'en-US', { side: 'Conversations and search', more: 'More actions', archived: 'Archived', rename: 'Rename' }],
   ] as const) {
-    const page = await open('?chat=a', { viewport: { width, height: 800 }, locale, reducedMotion: 'reduce' })
+    const page = await open('?chat=a', { viewport: { width, height: 800 }, locale })
     const check = async (view: string): Promise<void> => {
       found.push(...(await complaintsOfAxe(page)).map(each => `${view} ${width}: ${each}`))
     }

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 async function visit({ server: { url, server } }: Bench, path = '?chat=c1'): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   contexts.push(context)
   const page = await context.newPage()
   page.setDefaultTimeout(SLOW_BROWSER.timeout)

@@ -867,7 +867,7 @@ it('axe finds nothing to complain about in any state of a review, in both langua
     ['en-US', 1280],
     ['zh-CN', 390],
   ] as const) {
-    const page = await panels.window({ locale, viewport: { width, height: 900 }, reducedMotion: 'reduce' })
+    const page = await panels.window({ locale, viewport: { width, height: 900 } })
     const words = locale === 'en-US' ? english : chinese
     const { reviewing, templates, moreActions, rowComment, cancel, moreFields, remove } = words
     const open = (row?: number) =>

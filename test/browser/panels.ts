@@ -9,7 +9,7 @@ import { builtPage } from '../support/page.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
 /** Polling for a browser on a busy machine. */
-export const SLOW_BROWSER = { timeout: 15_000, interval: 20 } as const
+export const SLOW_BROWSER = { timeout: 15_000, interval: 40 } as const
 
 /** A row of the agent's plan, or just its title. */
 export type Proposed = string | Readonly<Record<string, unknown>>

@@ -263,7 +263,7 @@ it('an agent elsewhere cannot be written to: the page says who gets the message,
 it('[CH22] the queue passes axe in both languages and schemes, at 390 and 1280 px', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
-  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW })
   await say(page, 'Collect the figures')
   await atWork(page, turns)
   await steer(page, 'Only of March')

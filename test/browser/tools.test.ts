@@ -305,7 +305,7 @@ describe('the tools', () => {
   }, async () => {
     const turns = await start({ tools: toolsPart(MANY), answers: [CALL, 'Kept.'] })
     void turns.open()
-    const { page, context } = await visit(browser, linkTo(turns), { reducedMotion: 'reduce' })
+    const { page, context } = await visit(browser, linkTo(turns))
     const found: string[] = []
     const isNarrow = (): Promise<boolean> =>
       page.evaluate(() => {

@@ -15,7 +15,15 @@ export async function sharedBrowser(): Promise<Browser> {
     const browser = await shared
     await Promise.all(browser?.contexts().map(context => context.close()) ?? [])
   })
-  return (shared ??= openBrowser())
+  return (shared ??= calmBrowser())
+}
+
+/** Without animations, each of which repaints sixty times a second. */
+async function calmBrowser(): Promise<Browser> {
+  const browser = await openBrowser()
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = options => newContext({ reducedMotion: 'reduce', ...options })
+  return browser
 }
 
 /** For tests: a browser context, and every problem in any of its pages. */
