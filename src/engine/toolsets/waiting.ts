@@ -34,8 +34,8 @@ export async function servedUntil(
   const ref = { tenant, conversation }
   const service = door.turns.watch(ref)
   try {
-    const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
-    for await (const state of door.states(ref, { signal: until })) {
+    const until = isEnded ? signal : AbortSignal.any([service.gone, ...(signal ? [signal] : [])])
+    for await (const state of door.states(ref, until && { signal: until })) {
       if (isOver(state)) return true
       service.needs(needsOf(state, turnId))
     }
@@ -78,16 +78,14 @@ export async function awaitClaims(
   const { door, tenant, conversation, turn } = context
   const isOver = (state: Conversation): boolean =>
     claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
-  const ref = { tenant, conversation }
-  const { seq } = await door.read(ref)
   await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
-  let answer = answerAmong(await door.conversations.eventsAfter(ref, seq, MAX_CALLS), turn, call_id)
-  if (answer) return answer
-  for (const last of [MAX_CALLS, undefined]) {
-    answer ??= answerAmong(await door.conversations.events(ref, { types: ['tool_answered'], last }), turn, call_id)
+  // It is usually the newest answer.
+  for (const last of [1, MAX_CALLS, undefined]) {
+    const events = await door.conversations.events({ tenant, conversation }, { types: ['tool_answered'], last })
+    const answer = answerAmong(events, turn, call_id)
+    if (answer) return answer
   }
-  if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
-  return answer
+  throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
 }
 
 /** The call to wait for, by the id that its caller was given, whether or not it is answered. */
