@@ -10,6 +10,8 @@ const MAX_BUFFERED = 2_000
 /** The longest timer that Node supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1
 const RETRY_LISTENING_MS = 500
+/** How long to listen on after the last follower has left, because the next one often comes soon. */
+const LINGER_MS = 1_000
 
 /** All log followers in this process. A waiting follower costs one map entry: no timer, no polling, no connection. */
 export class Tails {
@@ -20,12 +22,14 @@ export class Tails {
   readonly #feeds = new Map<string, Feed>()
   #listening: AbortController | undefined
   #keepAlive: NodeJS.Timeout | undefined
+  #lingering: NodeJS.Timeout | undefined
 
   constructor(store: Seam, onError: (error: unknown) => void, ending: AbortSignal) {
     this.#store = store
     this.#onError = onError
     this.#ending = ending
     ending.addEventListener('abort', () => {
+      this.#listening?.abort('unused')
       for (const { members } of this.#feeds.values()) for (const member of members) member.wake()
     })
   }
@@ -109,28 +113,32 @@ export class Tails {
     feed.members.add(member)
     const wake = (): void => member.wake()
     signal?.addEventListener('abort', wake)
-    this.#startListening()
+    if (this.#feeds.size === 1 && feed.members.size === 1) this.#begin()
     const leave = (): void => {
       signal?.removeEventListener('abort', wake)
       feed.members.delete(member)
       if (feed.members.size === 0) this.#feeds.delete(key)
-      if (this.#feeds.size === 0) this.#stopListening()
+      if (this.#feeds.size === 0) this.#end()
     }
     return { feed, leave }
   }
 
-  #startListening(): void {
-    if (this.#listening) return
-    this.#listening = new AbortController()
+  /** The first follower came. */
+  #begin(): void {
     // The process must not exit under its followers: one handle for all of them.
     this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
+    clearTimeout(this.#lingering)
+    if (this.#listening) return
+    this.#listening = new AbortController()
     void this.#listen(this.#listening.signal)
   }
 
-  #stopListening(): void {
-    this.#listening?.abort('unused')
-    this.#listening = undefined
+  #end(): void {
     clearInterval(this.#keepAlive)
+    this.#lingering = setTimeout(() => {
+      this.#listening?.abort('unused')
+      this.#listening = undefined
+    }, LINGER_MS).unref()
   }
 
   async #listen(signal: AbortSignal): Promise<void> {

@@ -22,27 +22,27 @@ export interface ServedOptions {
 }
 
 /**
- * Waits until a turn's runs are over, in whichever process. Resolves with false if no process that serves their
- * workspace or the judge is alive. While a person is awaited, none needs to be.
+ * Waits until a turn's runs are over, in whichever process, and returns the state then; undefined if no process that
+ * serves their workspace or the judge is alive. While a person is awaited, none needs to be.
  */
 export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
   turnId: string,
   isOver: (state: Conversation) => boolean,
   { signal, isEnded = false }: ServedOptions = {},
-): Promise<boolean> {
+): Promise<Conversation | undefined> {
   const ref = { tenant, conversation }
   const service = door.turns.watch(ref)
   try {
     const until = isEnded ? signal : AbortSignal.any([service.gone, ...(signal ? [signal] : [])])
     for await (const state of door.states(ref, until && { signal: until })) {
-      if (isOver(state)) return true
+      if (isOver(state)) return state
       service.needs(needsOf(state, turnId))
     }
     signal?.throwIfAborted()
     // Throws if the door is closed.
     if (!service.gone.aborted) await door.read(ref)
-    return false
+    return undefined
   } finally {
     service.end()
   }
@@ -78,10 +78,13 @@ export async function awaitClaims(
   const { door, tenant, conversation, turn } = context
   const isOver = (state: Conversation): boolean =>
     claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
-  await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
-  // It is usually the newest answer.
-  for (const last of [1, MAX_CALLS, undefined]) {
-    const events = await door.conversations.events({ tenant, conversation }, { types: ['tool_answered'], last })
+  const ref = { tenant, conversation }
+  const state = await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
+  const { answered_seq } = state ?? (await door.read(ref))
+  const newest = answerAmong(await door.conversations.eventsAfter(ref, answered_seq - 1, 1), turn, call_id)
+  if (newest) return newest
+  for (const last of [MAX_CALLS, undefined]) {
+    const events = await door.conversations.events(ref, { types: ['tool_answered'], last })
     const answer = answerAmong(events, turn, call_id)
     if (answer) return answer
   }
