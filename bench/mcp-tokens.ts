@@ -2,7 +2,6 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { ToolsetName } from '../src/core/model/policy.ts'
 import { openDoor } from '../src/engine/door/door.ts'
-import { ResourceUpdates } from '../src/server/mcp/resource-updates.ts'
 import { roundStateCodec } from '../src/server/mcp/round-state.ts'
 import { createMcpServer } from '../src/server/mcp/server.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
@@ -71,12 +70,11 @@ export async function connectedClient(name: ToolsetName, door: ReturnType<typeof
       version: '0.0.0',
       host: { toolset: name },
       codec: roundStateCodec('a secret for this run only, long enough'),
-      updates: new ResourceUpdates(door, 'local', onError),
       closing: new AbortController().signal,
       pageUrl: async () => undefined,
       onError,
     },
-    { era: 'legacy', toolset: toolsets[name], isPerson: true, conversation: () => 'bench', persistent: true },
+    { era: 'legacy', toolset: toolsets[name], isPerson: true, conversation: () => 'bench' },
   )
   const [clientSide, serverSide] = InMemoryTransport.createLinkedPair()
   await server.connect(serverSide)

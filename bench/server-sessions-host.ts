@@ -3,7 +3,6 @@ import { openDoor } from '../src/engine/door/door.ts'
 import { Metrics } from '../src/server/http/metrics.ts'
 import { createHttpServer } from '../src/server/http/server.ts'
 import { createMcpEndpoint } from '../src/server/mcp/http.ts'
-import { ResourceUpdates } from '../src/server/mcp/resource-updates.ts'
 import { roundStateCodec } from '../src/server/mcp/round-state.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { serveParent, settledMemory } from './server-process.ts'
@@ -18,7 +17,6 @@ const mcp = createMcpEndpoint({
   version: '0.0.0',
   host: {},
   codec: roundStateCodec(TOKENS.person),
-  updates: new ResourceUpdates(door, 'local', () => {}),
   closing: new AbortController().signal,
   pageUrl: async () => undefined,
   onError: () => {},

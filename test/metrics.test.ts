@@ -8,8 +8,7 @@ import { callTool } from '../src/engine/toolsets/call-tool.ts'
 import { toolsets } from '../src/engine/toolsets/index.ts'
 import { CLI, runCli } from './support/children.ts'
 import { figuresOf } from './support/figures.ts'
-import { hostOf, overHttp, overStdio, startMcpServer } from './support/mcp.ts'
-import { ownDatabase, postgresUrl } from './support/postgres-store.ts'
+import { hostOf, overStdio } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer } from './support/server.ts'
 import { confirmAll, confirmed, MODEL, startTurns } from './support/turns.ts'
@@ -30,7 +29,7 @@ async function doorOn(data: string): Promise<Door> {
 const add = (door: Door, title: string, conversation = 'c1'): Promise<unknown> =>
   callTool(toolsets.task_list, 'AddTask', { title }, { door, tenant: 'local', conversation, turn: 't1' })
 
-it('a call has items and duration; its repetition is not counted, its refusal is', async () => {
+it('a call has a duration; its repetition is not counted, its refusal is', async () => {
   const server = await startServer({ host: { review: false } })
   onTestFinished(server.close)
   const call = (tool: string, args: unknown, tool_call_id = 'call-1'): Promise<Response> =>
@@ -46,10 +45,6 @@ it('a call has items and duration; its repetition is not counted, its refusal is
     'turn_todos create_todo http ok': 1,
     'turn_todos create_todo http refused': 1,
     'turn_todos complete_todo http refused': 1,
-  })
-  expect(await figuresOf(server.url, 'runsheet_tool_call_items_sum')).toEqual({
-    'turn_todos create_todo http': 3,
-    'turn_todos complete_todo http': 0,
   })
   expect(await figuresOf(server.url, 'runsheet_tool_call_duration_seconds_count')).toEqual({
     'turn_todos create_todo http': 2,
@@ -124,70 +119,6 @@ it('turns, verdicts and tokens of worker and judge are counted', async () => {
   })
 })
 
-it('decisions tell whether plans are read: edits, rows, and seconds since a person was shown them', async () => {
-  const server = await startServer({ reviewWaitMs: 1 })
-  onTestFinished(server.close)
-  const metrics = (name: string): Promise<Record<string, number>> => figuresOf(server.url, name)
-  const propose = async (session_id: string): Promise<string> => {
-    const args = { tasks: [{ title: 'Look' }, { title: 'Leap' }] }
-    const answer = await server.agent.call('runsheet', 'plan', { session_id, turn_id: 't1', arguments: args })
-    return 'review_id' in answer ? answer.review_id : ''
-  }
-  const [kept, edited, sentBack, unseen, stopped] = await Promise.all(['a', 'b', 'c', 'd', 'e'].map(propose))
-  for (const id of [kept, edited, sentBack, stopped]) await server.person.showPanel(id ?? '', 'window-1')
-  await server.person.showPanel(kept ?? '', 'window-2')
-  const tasks = [{ draft_index: 0 }, { draft_index: 1 }]
-  await server.person.decide(kept ?? '', { action: 'confirm', tasks })
-  await server.person.decide(edited ?? '', {
-    action: 'confirm',
-    tasks: [{ draft_index: 1, title: 'Jump' }, { title: 'Land' }],
-  })
-  await server.person.decide(sentBack ?? '', { action: 'revise', comment: 'Shorter', tasks: [{ draft_index: 1 }] })
-  // Decided by a program that showed it to nobody.
-  await server.person.decide(unseen ?? '', { action: 'confirm', tasks })
-  await server.person.stop('e', 't1')
-  expect(await metrics('runsheet_review_decision_seconds_count')).toEqual({
-    'confirm no': 1,
-    'confirm yes': 1,
-    'revise yes': 1,
-  })
-  expect(await metrics('runsheet_reviews_confirmed_total')).toEqual({ no: 2, yes: 1 })
-  expect(await metrics('runsheet_review_rows_total')).toEqual({ kept: 4, edited: 1, added: 1, removed: 1 })
-  expect(await metrics('runsheet_review_wait_seconds_count')).toEqual({ confirm: 3, cancel: 2 })
-})
-
-it('a rejection counts from the click, not from when it could no longer be undone', async () => {
-  const server = await startServer({ reviewWaitMs: 1 })
-  onTestFinished(server.close)
-  const args = { tasks: [{ title: 'Look' }] }
-  const answer = await server.agent.call('runsheet', 'plan', { session_id: 'a', turn_id: 't1', arguments: args })
-  const id = 'review_id' in answer ? answer.review_id : ''
-  await server.person.showPanel(id, 'window-1')
-  // The same decision, as after a reload: how long it was held back is no part of it.
-  await server.person.decide(id, { action: 'cancel', held_ms: 60_000 })
-  await server.person.decide(id, { action: 'cancel', held_ms: 10_000 })
-  expect(await figuresOf(server.url, 'runsheet_review_decision_seconds_sum')).toEqual({ 'cancel no': 0 })
-})
-
-it('a process that did not see the panel open finds it in the log', async () => {
-  const data = folder()
-  const [first, second] = [await doorOn(data), await doorOn(data)]
-  onTestFinished(async () => void (await Promise.all([first.close(), second.close()])))
-  const context = { door: first, tenant: 'local', conversation: 'c1', turn: 't1' }
-  const waiting = callTool(toolsets.runsheet, 'plan', { tasks: [{ title: 'Look' }] }, context)
-  const review_id = await vi.waitFor(async () => {
-    const [review] = (await first.reviews.waiting('local', 'c1', { limit: 1 })).items
-    if (!review) throw new Error('nothing waits yet')
-    return review.review_id
-  }, WAIT)
-  await first.run({ tenant: 'local', conversation: 'c1' }, { type: 'show_panel', review_id, panel: 'p' })
-  const metrics = new Metrics(second)
-  await second.reviews.decide('local', review_id, { action: 'confirm', tasks: [{ draft_index: 0 }] }, 'http')
-  await waiting
-  const line = 'runsheet_review_decision_seconds_count{action="confirm",edited="no"} 1'
-  await vi.waitFor(async () => expect(await metrics.text()).toContain(line), WAIT)
-})
-
 it('reviews are counted as opened, pending, resolved and waited for', async () => {
   const server = await startServer({ reviewWaitMs: 1 })
   onTestFinished(server.close)
@@ -256,7 +187,6 @@ it('the server counts the calls of `runsheet mcp` on its folder, each once', asy
   await vi.waitFor(async () => {
     expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual(expected)
   }, WAIT)
-  expect(await figuresOf(server.url, 'runsheet_tool_call_items_sum')).toMatchObject({ 'runsheet plan mcp': 2 })
   await server.end()
   const again = await start()
   onTestFinished(again.end)
@@ -302,101 +232,6 @@ it('a node of several counts its own commits only', async () => {
   await add(other, 'c')
   await add(door, 'd')
   expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'task_list AddTask library ok': 2 })
-})
-
-it('calls of `runsheet mcp` that leave no event are reported to the server', async () => {
-  const data = folder()
-  const child = runCli(['serve', '--port', '0', '--data', data])
-  onTestFinished(async () => {
-    child.process.kill()
-    await child.ended
-  })
-  const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
-  const host = await overStdio(data, hostOf({ era: '2025' }), ['--session', 'c1'], CLI)
-  onTestFinished(() => host.client.close())
-  await host.call('plan', { tasks: 'Look, leap' })
-  await host.call('update', { id: 7, outcome: 'x' })
-  await host.call('await_review', { review_id: 'rev_none' })
-  await host.call('tasks')
-  const counted = { 'runsheet plan mcp refused': 1, 'runsheet update mcp refused': 1, 'runsheet tasks mcp ok': 1 }
-  await vi.waitFor(async () => {
-    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toEqual({
-      ...counted,
-      'runsheet await_review mcp refused': 1,
-    })
-  }, WAIT)
-  // What is left is reported before the process exits.
-  await host.call('update', { id: 8, outcome: 'x' })
-  await host.client.close()
-  await vi.waitFor(async () => {
-    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toMatchObject({
-      'runsheet update mcp refused': 2,
-    })
-  }, WAIT)
-})
-
-it.skipIf(postgresUrl === '')('on PostgreSQL `runsheet mcp` reports all its calls', async () => {
-  const data = folder()
-  const store = await ownDatabase()
-  const child = runCli(['serve', '--port', '0', '--data', data, '--store', store])
-  onTestFinished(async () => {
-    child.process.kill()
-    await child.ended
-  })
-  const [url = ''] = /http:\S+\//.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
-  const args = ['--session', 'c1', '--review', 'off', '--store', store]
-  const host = await overStdio(data, hostOf({ era: '2025' }), args, CLI)
-  onTestFinished(() => host.client.close())
-  await host.call('plan', { tasks: [{ title: 'a' }, { title: 'b' }] })
-  await host.call('plan', { tasks: 'a, b' })
-  await vi.waitFor(async () => {
-    expect(await figuresOf(new URL(url), 'runsheet_tool_calls_total')).toEqual({
-      'runsheet plan mcp ok': 1,
-      'runsheet plan mcp refused': 1,
-    })
-  }, WAIT)
-  expect(await figuresOf(new URL(url), 'runsheet_tool_call_items_sum')).toEqual({ 'runsheet plan mcp': 2 })
-})
-
-it('reported calls have bounded labels, and a report a bounded size', async () => {
-  const server = await startServer()
-  onTestFinished(server.close)
-  const call = { toolset: 'runsheet', tool: 'plan', outcome: 'refused', items: 2, duration_ms: 5 }
-  const report = async (...calls: readonly object[]): Promise<number> =>
-    (await server.ask('POST', '/api/metrics/calls', { as: 'agent', body: { calls } })).status
-  expect(await report(call, { ...call, tool: 'await_review' }, { ...call, tool: 'Invented' })).toBe(204)
-  // A tool of another toolset.
-  expect(await report({ ...call, tool: 'AddTask' })).toBe(204)
-  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({
-    'runsheet plan mcp refused': 1,
-    'runsheet await_review mcp refused': 1,
-    'runsheet unknown mcp refused': 2,
-  })
-  for (const wrong of [{ toolset: 'x' }, { outcome: 'x' }, { items: -1 }, { duration_ms: 1e12 }, { edge: 'http' }]) {
-    expect(await report({ ...call, ...wrong })).toBe(422)
-  }
-  expect(await report()).toBe(422)
-  expect(await report(...Array.from({ length: 101 }, () => call))).toBe(422)
-})
-
-it.each(['2025', '2026'] as const)('await_review (%s) is counted under its own name', async era => {
-  const server = await startMcpServer({ waitLimits: { holdMs: 1, roundMs: 1, maxRounds: 1 } })
-  onTestFinished(server.close)
-  const host = await overHttp(server, hostOf({ era }), { headers: { 'runsheet-session': 'c1' } })
-  onTestFinished(() => host.client.close())
-  const asked = await host.call('plan', { tasks: [{ title: 'Look' }] })
-  const { review_id } = asked.data as { review_id: string }
-  expect((await host.call('await_review', { review_id })).data).toMatchObject({ status: 'pending_review' })
-  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({ 'runsheet await_review mcp ok': 1 })
-  await server.person.decide(review_id, { action: 'cancel' })
-  await host.call('await_review', { review_id })
-  expect((await host.call('await_review', {})).isError).toBe(true)
-  expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual({
-    'runsheet await_review mcp ok': 2,
-    'runsheet await_review mcp refused': 1,
-    // The call that asked is answered with the decision.
-    'runsheet plan mcp refused': 1,
-  })
 })
 
 it('an unknown tool over HTTP is counted as unknown', async () => {

@@ -12,23 +12,21 @@ import { exceptStorage, openDoor, StoreError, type StorageReport } from '../engi
 import { newToken } from '../server/http/access.ts'
 import { conversationOf, toolsetOf } from '../server/mcp/binding.ts'
 import { HostHooks } from '../server/mcp/hook-tool.ts'
-import { ResourceUpdates } from '../server/mcp/resource-updates.ts'
 import { roundStateCodec } from '../server/mcp/round-state.ts'
 import { serveOverStdio } from '../server/mcp/stdio.ts'
 import { Worker } from '../engine/worker/worker.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../engine/toolsets/index.ts'
 import { CliError } from './cli-error.ts'
-import { DataFolder } from './server/data-folder.ts'
+import { DataFolder, hookSecret } from './server/data-folder.ts'
 import { notedSession, removeOldNotes } from './hook-event.ts'
 import { serveHooks } from './server/hook-server.ts'
 import { version } from './invocation.ts'
 import { LateStore } from './server/late-store.ts'
-import { checkStore, openWritableStore, storeLocation } from './server/open-store.ts'
-import { browserFor, CallReporter, PageServer, type PageServerOptions } from './server/page-server.ts'
+import { checkStore, openWritableStore } from './server/open-store.ts'
+import { browserFor, PageServer, type PageServerOptions } from './server/page-server.ts'
 import { LiveSettings } from './server/page-settings.ts'
 import { configFolder, NONE, readSettings } from './server/settings.ts'
-import { readSecret } from './setup-hosts.ts'
 import { workspacesFor } from './server/workspaces.ts'
 
 export interface McpCommand extends PageServerOptions {
@@ -47,8 +45,6 @@ export interface McpCommand extends PageServerOptions {
 }
 
 const MAX_LINE = 300
-/** The last report may delay the exit by this long. */
-const LAST_REPORT_MS = 3_000
 /** The host lists the tools first; starting the page at once would delay that. */
 const PAGE_START_DELAY_MS = 250
 
@@ -103,16 +99,6 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   const closing = new AbortController()
   const tokens = { path: data, personToken: () => folder?.personToken() }
   const page = new PageServer(tokens, options, line => console.error(redact.line(line)))
-  const reporter = new CallReporter(() => {
-    const { local: url } = page.running() ?? {}
-    const token = options.agentToken ?? folder?.agentToken()
-    return url === undefined || token === undefined ? undefined : { url, token }
-  })
-  // A folder's server counts all commits to it by itself; with PostgreSQL each node counts only its own.
-  const isCounted = storeLocation(options.store) === 'folder'
-  door.observe(call => {
-    if (!call.stored || !isCounted) reporter.add(call)
-  })
   const conversation = `mcp-${v7()}`
   const hooks = options.hooks ? new HostHooks({ features: options, redact, noted: notedSession(data) }) : undefined
   const known = conversationOf(undefined, { session, environment, own: () => conversation })
@@ -130,7 +116,6 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     host,
     onError: printError,
     codec: roundStateCodec(newToken()),
-    updates: new ResourceUpdates(door, LOCAL_TENANT, printError),
     closing: closing.signal,
     pageUrl: (conversation, signedIn) => page.link(conversation, signedIn),
     toolset,
@@ -138,7 +123,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     session,
     environment,
     hooks,
-    secret: () => readSecret(data),
+    secret: () => hookSecret(data),
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })
@@ -153,7 +138,6 @@ export async function serveMcp(options: McpCommand): Promise<void> {
   stopHooks?.()
   closing.abort()
   await Promise.all([stdio.close(), worker.close()])
-  await reporter.flush(LAST_REPORT_MS)
   await door.close()
   // Handles that the host left open would keep the process alive.
   process.exit(store.isOpen ? 0 : 1)

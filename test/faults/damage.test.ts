@@ -77,12 +77,7 @@ describe('a database that cannot be trusted', () => {
       'corrupt',
       /is not a Runsheet database/,
     ],
-    [
-      'of a newer version',
-      () => change('PRAGMA user_version = 999'),
-      'newer',
-      /newer Runsheet .*Update/,
-    ],
+    ['of a newer version', () => change('PRAGMA user_version = 999'), 'newer', /newer Runsheet .*Update/],
   ])('[SQ3] %s: is refused with a clear message and left as it is', async (_, damage, code, message) => {
     await filled()
     damage()

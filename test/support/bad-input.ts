@@ -410,9 +410,6 @@ export function badInput(store: StoreKind): void {
       'POST /api/task-manager/reviews/:review_id/extend': { ms: 172_800_000 },
       'POST /api/task-manager/templates/:name/rename': { name: 'saved' },
       'PUT /api/task-manager/templates/:name': { name: 'saved', tasks: [row] },
-      'POST /api/metrics/calls': {
-        calls: [{ toolset: 'runsheet', tool: 'plan', outcome: 'refused', items: 1, duration_ms: 1 }],
-      },
       'POST /api/toolsets/:name/tools/:tool': {
         session_id: 'work',
         turn_id: 't',

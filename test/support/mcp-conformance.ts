@@ -31,10 +31,20 @@ export function addFixtures(server: McpServer, options: FixtureOptions): void {
   addSchemaTools(server)
   addResources(server)
   addPrompts(server)
-  if (options.era === 'legacy') addAskingTools(server)
-  else {
+  if (options.era === 'legacy') {
+    addAskingTools(server)
+    addSubscriptions(server)
+  } else {
     addListChanges(server, options.notify)
     addRounds(server, options.codec)
+  }
+}
+
+/** The suite requires them; Runsheet itself offers none. */
+function addSubscriptions({ server }: McpServer): void {
+  server.registerCapabilities({ resources: { subscribe: true } })
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'] as const) {
+    server.setRequestHandler(method, () => ({}))
   }
 }
 

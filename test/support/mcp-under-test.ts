@@ -1,3 +1,4 @@
+import { InMemoryServerEventBus } from '@modelcontextprotocol/server'
 import { createMcpServer } from '../../src/server/mcp/server.ts'
 import { startMcpServer } from './mcp.ts'
 import { addFixtures } from './mcp-conformance.ts'
@@ -6,16 +7,18 @@ import { startTokenProxy } from './token-proxy.ts'
 
 /** For tests: `/mcp` with the conformance suite's fixtures, and with the token that the suite does not send. */
 export async function startUnderTest(): Promise<{ url: URL; close: () => Promise<void> }> {
+  const bus = new InMemoryServerEventBus()
   const server = await startMcpServer({
+    bus,
     createServer: (options, connection) => {
-      const { updates, codec } = options
+      const { codec } = options
       const built = createMcpServer(options, connection)
       addFixtures(built, {
         era: connection.era,
         codec,
         notify: {
-          toolsChanged: () => updates.publish({ kind: 'tools_list_changed' }),
-          promptsChanged: () => updates.publish({ kind: 'prompts_list_changed' }),
+          toolsChanged: () => bus.publish({ kind: 'tools_list_changed' }),
+          promptsChanged: () => bus.publish({ kind: 'prompts_list_changed' }),
         },
       })
       return built

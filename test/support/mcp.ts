@@ -13,7 +13,6 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, vi } from 'vitest'
 import { createClient, type Client as Person } from '../../src/client/client.ts'
 import type { ReviewRequest } from '../../src/core/model/review.ts'
-import { ResourceUpdates } from '../../src/server/mcp/resource-updates.ts'
 import { roundStateCodec } from '../../src/server/mcp/round-state.ts'
 import { createMcpEndpoint, type EndpointOptions, type McpEndpoint } from '../../src/server/mcp/http.ts'
 import { type Child, NO_SETTINGS, runCli } from './children.ts'
@@ -47,7 +46,6 @@ export async function startMcpServer(
     host: {},
     onError: () => {},
     codec: roundStateCodec(TOKENS.person),
-    updates: new ResourceUpdates(door, 'local', () => {}),
     closing: ending.signal,
     pageUrl: async (conversation, signedIn) =>
       `${url.href}?chat=${conversation}${signedIn ? `#code=${server.loginCode()}` : ''}`,

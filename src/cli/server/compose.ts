@@ -107,7 +107,6 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   let mcp: Promise<McpEndpoint> | undefined
   const openMcp = async (): Promise<McpEndpoint> => {
     const { createMcpEndpoint } = await import('../../server/mcp/http.ts')
-    const { ResourceUpdates } = await import('../../server/mcp/resource-updates.ts')
     const { roundStateCodec } = await import('../../server/mcp/round-state.ts')
     return createMcpEndpoint({
       door,
@@ -116,7 +115,6 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
       nameOf: originNames(redact),
       host,
       codec: roundStateCodec(tokens.person),
-      updates: new ResourceUpdates(door, LOCAL_TENANT, logged('resource updates failed')),
       closing: closing.signal,
       pageUrl: async (conversation, signedIn) => (await pageLink.promise)(conversation, signedIn),
       onError: exceptStorage(error => log.warn({ err: error }, 'an MCP request failed')),

@@ -1,7 +1,17 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { Driver, outside, underReview } from '../../../test/support/domain.ts'
 import { describe, expect, it } from 'vitest'
-import { bindingOf, signatureOf, signedInput, turnFor, type Binding, type ConversationNames } from './binding.ts'
+import {
+  bindingOf,
+  clientConversation,
+  headerProblem,
+  isToolsetName,
+  signatureOf,
+  signedInput,
+  turnFor,
+  type Binding,
+  type ConversationNames,
+} from './binding.ts'
 
 const bound = (
   meta: Record<string, unknown>,
@@ -193,5 +203,36 @@ describe("the signature of OpenCode's plugin", () => {
 
   it('is invalid where there is no secret', () => {
     expect(signedInput(signed('ses_1', 'call_1'), () => undefined).signed).toBe('invalid')
+  })
+})
+
+describe('the conversation of a client without a session', () => {
+  it.each([
+    ['Claude Code 2', 'mcp-Claude-Code-2'],
+    ['../../x', 'mcp--x'],
+    ['', 'mcp-client'],
+    [undefined, 'mcp-client'],
+    ['n'.repeat(200), `mcp-${'n'.repeat(64)}`],
+  ])('[MC3] of %j is %s', (client, conversation) => {
+    expect(clientConversation(client)).toBe(conversation)
+  })
+})
+
+describe('the headers of a request', () => {
+  it('may be missing, or name what exists', () => {
+    const named = { 'runsheet-session': 'chat-1', 'runsheet-turn': 'turn_1', 'runsheet-toolset': 'checklist' }
+    expect([{}, named].map(headers => headerProblem(new Headers(headers)))).toEqual([undefined, undefined])
+  })
+
+  it.each([
+    [{ 'runsheet-session': 'no name' }, /1 to 128/],
+    [{ 'runsheet-turn': '' }, /1 to 128/],
+    [{ 'runsheet-toolset': 'constructor' }, /must be one of: .*checklist/],
+  ])('%j is refused with what is allowed', (headers, words) => {
+    expect(headerProblem(new Headers(headers))).toMatch(words)
+  })
+
+  it("[MC1] a toolset's name is an own key, not one of the prototype", () => {
+    expect(['runsheet', 'toString', ''].map(isToolsetName)).toEqual([true, false, false])
   })
 })

@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { ServerContext } from '@modelcontextprotocol/server'
 import type { Sources } from '../../core/model/command.ts'
 import { isPlanOver, type Conversation } from '../../core/model/conversation.ts'
-import { policyNow, type HostPolicy } from '../../core/model/policy.ts'
+import { policyNow, type HostPolicy, TOOLSETS, type ToolsetName } from '../../core/model/policy.ts'
 import { invalidField } from '../../core/model/refusal.ts'
-import { LIMITS, Problem, line } from '../../core/model/text.ts'
+import { isId, LIMITS, Problem, line } from '../../core/model/text.ts'
 import type { Door, Ref } from '../../engine/door/door.ts'
 import { hostId, hostReference } from '../../hosts/host-id.ts'
 import { hostMeta, sessionIn, type Environment, type Meta } from './client-info.ts'
@@ -21,6 +21,17 @@ const META = {
 } as const
 
 export const HEADERS = { session: 'runsheet-session', turn: 'runsheet-turn', toolset: 'runsheet-toolset' } as const
+
+export const isToolsetName = (name: string): name is ToolsetName => Object.hasOwn(TOOLSETS, name)
+
+export function headerProblem(headers: Headers): string | undefined {
+  const [session, turn, toolset] = [HEADERS.session, HEADERS.turn, HEADERS.toolset].map(name => headers.get(name))
+  if (typeof toolset === 'string' && !isToolsetName(toolset)) {
+    return `Unknown toolset. Runsheet-Toolset must be one of: ${Object.keys(TOOLSETS).join(', ')}.`
+  }
+  const isInvalid = [session, turn].some(id => typeof id === 'string' && !isId(id))
+  return isInvalid ? 'Runsheet-Session and Runsheet-Turn must be 1 to 128 letters, digits, - or _.' : undefined
+}
 
 /** The conversation and turn of a request, as its host names them. */
 export interface Binding {

@@ -16,12 +16,12 @@ import { type HostPolicy, policyNow } from '../../core/model/policy.ts'
 import { redactor } from '../../core/text/redact.ts'
 import { invalidField, Refusal } from '../../core/model/refusal.ts'
 import { cut } from '../../core/model/text.ts'
-import { type Door, type ObservedCall, StoreError } from '../../engine/door/door.ts'
+import { type Door, StoreError } from '../../engine/door/door.ts'
 import { failureAnswer } from '../../engine/toolsets/answer.ts'
 import { beginCall, type CallState, type CheckingCall } from '../../engine/toolsets/calls.ts'
 import type { ToolContext } from '../../engine/toolsets/context.ts'
 import { taskForModel } from '../../engine/toolsets/for-model.ts'
-import { AWAIT_REVIEW, countItems, observe } from '../../engine/toolsets/observe.ts'
+import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
 import { toolNamed } from '../../engine/toolsets/guidance.ts'
 import { type Tool, type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
 import { claimCall } from '../../engine/toolsets/waiting.ts'
@@ -29,7 +29,6 @@ import { SESSION_ARGUMENT, bindingOf, signedInput, turnFor, type Binding, type S
 import { ReviewWaiter, type ReviewWaiterDeps, waitForClaims } from './waiters.ts'
 import { clientOf, firstRoot, type Environment } from './client-info.ts'
 import type { HostHooks } from './hook-tool.ts'
-import { isTasksUri, tasksUri, type ResourceUpdates } from './resource-updates.ts'
 import { errorResult, toolResult } from './tool-schemas.ts'
 
 export interface McpOptions
@@ -37,7 +36,6 @@ export interface McpOptions
   readonly tenant: string
   readonly version: string
   readonly host: HostPolicy
-  readonly updates: ResourceUpdates
   /** Called with the client's roots, where its checks may run in this process. */
   readonly onRoots?: ((folders: readonly string[]) => void) | undefined
   /** Names clients for the log. Default: recognizes secrets only by their shapes. */
@@ -58,14 +56,14 @@ export interface ConnectionOptions {
   /** The secret with which OpenCode's plugin signs chats. */
   readonly secret?: (() => string | undefined) | undefined
   readonly folder?: string | undefined
-  /** Whether the connection outlives a request, so that it can carry updates. */
-  readonly persistent: boolean
   readonly sender?: ((ctx: ServerContext) => Origin | undefined) | undefined
 }
 
 const shapesOnly = originNames(redactor())
 
 type Result = CallToolResult | InputRequiredResult
+
+export const TASKS_URI = 'runsheet://{conversation}/tasks'
 
 /** For the names of the client and the folder. */
 const MAX_NAME = 40
@@ -78,8 +76,6 @@ export class Connection {
   readonly #connection: ConnectionOptions
   readonly #door: Door
   readonly #reviews: ReviewWaiter
-  /** Task lists of the conversations that this connection has used. */
-  readonly #ownUris = new Set<string>()
   #root: Promise<string | undefined> | undefined
   #rootsAreKnown: Promise<unknown> | undefined
 
@@ -105,14 +101,10 @@ export class Connection {
       const tool = toolNamed(toolset, name)
       if (!tool) throw new TypeError(`${name} is none of our tools`)
       const binding = this.#binding(ctx, signed)
-      const report = this.#reporter(tool.name, input, binding)
-      // `beginCall` reports later outcomes.
-      const counted = <T>(work: () => Promise<T>): Promise<T> => work().catch(reported(report))
-      const waited = (review: string): Promise<Result> =>
-        counted(() => this.#waitForReview(tool.name, input, review, binding, ctx))
+      const waited = (review: string): Promise<Result> => this.#waitForReview(tool.name, input, review, binding, ctx)
       const round = this.#reviews.roundState(ctx, tool.name, input)
       if (round) return waited(round.review)
-      const context = await counted(() => this.#toolContext(binding, ctx, tool.created !== undefined))
+      const context = await this.#toolContext(binding, ctx, tool.created !== undefined)
       try {
         const call = await this.#begin(tool, input, context)
         if (call.status === 'answered') {
@@ -141,12 +133,7 @@ export class Connection {
   awaitReview(raw: unknown, ctx: ServerContext): Promise<Result> {
     return this.#answer(async () => {
       const { input, signed } = this.#signed(raw)
-      const binding = this.#binding(ctx, signed)
-      const report = this.#reporter(AWAIT_REVIEW, input, binding)
-      const result = await this.#awaited(input, binding, ctx).catch(reported(report))
-      // Otherwise the client asks the person and repeats the call.
-      if ('content' in result) report(result.isError ? 'refused' : 'ok')
-      return result
+      return this.#awaited(input, this.#binding(ctx, signed), ctx)
     })
   }
 
@@ -173,39 +160,6 @@ export class Connection {
 
   conversationOf(ctx: ServerContext): string {
     return this.#binding(ctx).conversation
-  }
-
-  sendUpdates(): void {
-    const { era, persistent } = this.#connection
-    const { server } = this.#server
-    const subscribed = new Set<string>()
-    let stop = (): void => {}
-    const start = (): void => {
-      stop()
-      stop = this.#options.updates.subscribe(event => {
-        // A modern transport filters by subscription; this only hides other conversations.
-        const allowed = era === 'modern' ? this.#ownUris : subscribed
-        if (event.kind !== 'resource_updated' || !allowed.has(event.uri)) return
-        server.sendResourceUpdated({ uri: event.uri }).catch(this.#options.onError)
-      })
-    }
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- the SDK has no other way
-    server.onclose = () => stop()
-    if (era === 'modern') {
-      if (persistent) start()
-      return
-    }
-    server.setRequestHandler('resources/subscribe', ({ params }, ctx) => {
-      if (isTasksUri(params.uri)) this.#ownConversation(params.uri, ctx)
-      subscribed.add(params.uri)
-      start()
-      return {}
-    })
-    server.setRequestHandler('resources/unsubscribe', ({ params }) => {
-      subscribed.delete(params.uri)
-      if (subscribed.size === 0) stop()
-      return {}
-    })
   }
 
   async #awaited(input: unknown, binding: Binding, ctx: ServerContext): Promise<Result> {
@@ -279,9 +233,7 @@ export class Connection {
     const { name: client } = clientOf(this.#server, ctx)
     const hooked = hooks?.hooked(client)
     const own = (): string => conversation(ctx, client)
-    const binding = bindingOf(ctx, { session, environment, client, signed, hooked, own })
-    this.#ownUris.add(tasksUri(binding.conversation))
-    return binding
+    return bindingOf(ctx, { session, environment, client, signed, hooked, own })
   }
 
   async #toolContext(binding: Binding, ctx: ServerContext, creates: boolean): Promise<ToolContext> {
@@ -311,15 +263,6 @@ export class Connection {
     return parts.flatMap(part => (part ? [cut(part.toWellFormed(), MAX_NAME)] : [])).join(' · ')
   }
 
-  /** Reports calls that leave no event. */
-  #reporter(tool: string, input: unknown, binding: Binding): Report {
-    const { conversation, turn, toolCallId: callId } = binding
-    const caller = { door: this.#door, edge: 'mcp', conversation, turn } as const
-    const call = { callId, toolset: this.#connection.toolset.name, tool, items: countItems(input), stored: false }
-    const started = performance.now()
-    return outcome => observe(caller, { ...call, started, outcome })
-  }
-
   /** Skips refusals and failures that a retry fixes: they concern only the caller. */
   #reportFault(error: unknown): void {
     const isExpected = error instanceof Refusal || (error instanceof StoreError && !error.isFault)
@@ -339,14 +282,7 @@ export class Connection {
 const isDispute = (tool: Tool, input: unknown): boolean =>
   tool.disputing !== undefined && z.object({ status: z.literal('disputed') }).safeParse(input).success
 
-type Report = (outcome: ObservedCall['outcome']) => void
-
-const reported =
-  (report: Report) =>
-  (error: unknown): never => {
-    report(error instanceof Refusal ? 'refused' : 'failed')
-    throw error
-  }
+const tasksUri = (conversation: string): string => TASKS_URI.replace('{conversation}', conversation)
 
 /** Unexpected errors are logged, not returned. */
 const messageFor = (error: unknown): string =>

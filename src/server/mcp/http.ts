@@ -1,22 +1,23 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   createMcpHandler,
-  type InitializeRequest,
   isInitializeRequest,
   isLegacyRequest,
   type McpHttpHandler,
   type McpRequestContext,
   type McpServer,
   type ServerContext,
+  type ServerEventBus,
+  WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Origin } from '../../core/model/origin.ts'
 import { policyNow } from '../../core/model/policy.ts'
 import { isId } from '../../core/model/text.ts'
-import { StoreError } from '../../engine/door/door.ts'
 import { toolsets } from '../../engine/toolsets/index.ts'
 import type { Toolset } from '../../engine/toolsets/toolset.ts'
-import { HEADERS, clientConversation, toolsetOf } from './binding.ts'
-import { Greetings, Introductions, OpenRequests, Session, Sessions, type SessionOwner } from './sessions.ts'
-import { headerProblem, isListenRequest, isToolsetName, subscribesElsewhere } from './request-checks.ts'
+import { clientConversation, headerProblem, HEADERS, isToolsetName, toolsetOf } from './binding.ts'
+import { Sessions } from './sessions.ts'
 import { type ConnectionOptions, createMcpServer, type McpOptions } from './server.ts'
 
 export type Role = 'person' | 'agent'
@@ -39,13 +40,11 @@ export interface McpEndpoint {
 export interface EndpointOptions extends McpOptions {
   /** Default: `createMcpServer`. */
   readonly createServer?: (options: McpOptions, connection: ConnectionOptions) => McpServer
+  /** Announces changed lists to 2026 clients. */
+  readonly bus?: ServerEventBus
   /** Per credential. */
   readonly maxSessions?: number
   readonly sessionIdleMs?: number
-}
-
-interface Owner extends SessionOwner {
-  readonly stateless: McpHttpHandler
 }
 
 const MAX_SESSIONS = 1_000
@@ -57,14 +56,15 @@ const DRAIN_MS = 1_000
 
 /** Streamable HTTP for both protocol eras: 2026 requests are stateless, 2025 requests belong to a session. */
 export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
-  const { createServer = createMcpServer, updates, onError } = options
+  const { createServer = createMcpServer, bus, onError } = options
   const sessions = new Sessions(options.maxSessions ?? MAX_SESSIONS, options.sessionIdleMs ?? SESSION_IDLE_MS)
-  const openRequests = new OpenRequests()
-  const owners = new Map<string, Owner>()
+  const openCalls = new Set<Promise<unknown>>()
+  const stateless: Readonly<Record<Role, McpHttpHandler>> = {
+    person: statelessHandler(true),
+    agent: statelessHandler(false),
+  }
   const senders = new WeakMap<Request, Origin>()
   const sender = ({ http }: ServerContext): Origin | undefined => http?.req && senders.get(http.req)
-  const introductions = new Introductions()
-  const greetings = new Greetings(toolset => sessionServer(toolset, false))
 
   return {
     fetch: async (request, info) => {
@@ -72,90 +72,62 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
       senders.set(request, info.origin)
       const problem = headerProblem(request.headers)
       if (problem !== undefined) return rpcError(400, -32_602, problem)
-      if (request.method === 'POST' && !isListenRequest(body)) openRequests.add(closed)
-      if (opensSession(request.headers, body)) return openSession(request, body, info)
+      if (request.method === 'POST') trackCall(closed)
       if (await isLegacyRequest(request, body)) return handleInSession(request, info)
-      if (subscribesElsewhere(request.headers, body))
-        return rpcError(400, -32_602, 'This task list belongs to another conversation.')
-      return ownerOf(info).stateless.fetch(request, { parsedBody: body })
+      return stateless[info.role].fetch(request, { parsedBody: body })
     },
     get sessions() {
       return sessions.size
     },
     close: async () => {
-      await openRequests.drained(DRAIN_MS)
-      await Promise.all([...[...owners.values()].map(({ stateless }) => stateless.close()), sessions.close()])
+      await Promise.race([Promise.all(openCalls), delay(DRAIN_MS)])
+      await Promise.all([...Object.values(stateless).map(handler => handler.close()), sessions.close()])
     },
   }
 
-  function ownerOf(info: RequestInfo): Owner {
-    const { role, credential } = info
-    const owner = owners.get(credential) ?? {
-      stateless: statelessHandler(info),
-      createServer: toolset => sessionServer(toolset, role === 'person'),
-      ended: session => sessions.remove(credential, session),
-    }
-    owners.set(credential, owner)
-    return owner
+  function trackCall(closed: AbortSignal): void {
+    if (closed.aborted) return
+    const ended = new Promise(resolve => closed.addEventListener('abort', resolve, { once: true }))
+    openCalls.add(ended)
+    void ended.then(() => openCalls.delete(ended))
   }
 
-  function statelessHandler({ role }: RequestInfo): McpHttpHandler {
+  function statelessHandler(isPerson: boolean): McpHttpHandler {
     const conversation = (_: ServerContext, client: string | undefined): string => clientConversation(client)
     const factory = async ({ requestInfo }: McpRequestContext): Promise<McpServer> => {
       const toolset = await toolsetFor(requestInfo?.headers)
-      return createServer(options, {
-        era: 'modern',
-        toolset,
-        isPerson: role === 'person',
-        conversation,
-        persistent: false,
-        sender,
-      })
+      return createServer(options, { era: 'modern', toolset, isPerson, conversation, sender })
     }
-    return createMcpHandler(factory, { legacy: 'reject', bus: updates, onerror: onError })
+    return createMcpHandler(factory, { legacy: 'reject', ...(bus ? { bus } : {}), onerror: onError })
   }
 
   async function handleInSession(request: Request, info: RequestInfo): Promise<Response> {
     const { credential, body, closed } = info
     const id = request.headers.get('mcp-session-id')
-    if (id !== null) {
-      const session = sessions.use(credential, id, closed)
-      return session ? session.handle(request, body) : rpcError(404, -32_001, 'Session not found')
-    }
-    return isInitializeRequest(body)
-      ? openSession(request, body as Initialize, info)
-      : rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
+    if (id === null && isInitializeRequest(body)) return openSession(request, info)
+    if (id === null) return rpcError(400, -32_000, 'Mcp-Session-Id is missing. Send initialize first.')
+    const session = sessions.use(credential, id, closed)
+    return session
+      ? session.transport.handleRequest(request, { parsedBody: body })
+      : rpcError(404, -32_001, 'Session not found')
   }
 
-  async function openSession(request: Request, initialize: Initialize, info: RequestInfo): Promise<Response> {
-    try {
-      return await greeted(request, initialize, info)
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error
-      onError(error)
-      return rpcError(503, -32_603, error.message)
-    }
-  }
-
-  async function greeted(request: Request, initialize: Initialize, info: RequestInfo): Promise<Response> {
-    const accept = request.headers.get('accept') ?? ''
-    if (!ACCEPTED.every(type => accept.includes(type)))
-      return rpcError(406, -32_000, `Not acceptable: the client must accept ${ACCEPTED.join(' and ')}.`)
-    const introduction = introductions.of(initialize)
-    if (introduction === undefined)
-      return rpcError(400, -32_602, 'The capabilities and names of the client are too long.')
+  async function openSession(request: Request, { role, credential, body }: RequestInfo): Promise<Response> {
     const toolset = await toolsetFor(request.headers)
-    const greeting = await greetings.of(toolset, initialize.params.protocolVersion)
-    const session = new Session(introduction, toolset, ownerOf(info))
-    if (!sessions.add(info.credential, session)) return rpcError(503, -32_000, ALL_IN_USE, RETRY_LATER)
-    const message = `{"jsonrpc":"2.0","id":${JSON.stringify(initialize.id)},"result":${greeting}}`
-    const headers = { ...STREAM, 'mcp-session-id': session.id }
-    return new Response(`event: message\ndata: ${message}\n\n`, { headers })
+    if (!sessions.makeRoom(credential)) return rpcError(503, -32_000, ALL_IN_USE, RETRY_LATER)
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: id =>
+        sessions.add({ id, credential, transport, usedAt: performance.now(), openRequests: 0 }),
+      onsessionclosed: id => sessions.remove(id),
+    })
+    await sessionServer(toolset, role === 'person').connect(transport)
+    return transport.handleRequest(request, { parsedBody: body })
   }
 
   function sessionServer(toolset: Toolset, isPerson: boolean): McpServer {
     const conversation = ({ sessionId = '' }: ServerContext): string => `mcp-${sessionId}`
-    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, persistent: true, sender })
+    return createServer(options, { era: 'legacy', toolset, isPerson, conversation, sender })
   }
 
   async function toolsetFor(headers: Headers | undefined): Promise<Toolset> {
@@ -169,19 +141,3 @@ export function createMcpEndpoint(options: EndpointOptions): McpEndpoint {
 
 const rpcError = (status: number, code: number, message: string, headers: Record<string, string> = {}): Response =>
   Response.json({ jsonrpc: '2.0', id: null, error: { code, message } }, { status, headers })
-
-/** Whether an `initialize` is certainly of the older era. Asking the SDK costs several times as much. */
-const opensSession = (headers: Headers, body: unknown): body is Initialize =>
-  !headers.has('mcp-session-id') &&
-  !headers.has('mcp-protocol-version') &&
-  isInitializeRequest(body) &&
-  body.params._meta === undefined
-
-type Initialize = InitializeRequest & { readonly id: string | number }
-
-const ACCEPTED = ['application/json', 'text/event-stream']
-const STREAM = {
-  'content-type': 'text/event-stream',
-  'cache-control': 'no-cache, no-transform',
-  'x-accel-buffering': 'no',
-}

@@ -3,12 +3,11 @@ import { McpServer, type RegisteredTool, ResourceTemplate, type ServerContext } 
 import { plainJsonSchema } from '../../engine/toolsets/formats.ts'
 import { promptFor } from '../../engine/toolsets/guidance.ts'
 import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
-import { AWAIT_REVIEW_INPUT, Connection, type ConnectionOptions, type McpOptions } from './connection.ts'
+import { AWAIT_REVIEW_INPUT, Connection, TASKS_URI, type ConnectionOptions, type McpOptions } from './connection.ts'
 import { type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
 import { offerPrompts } from './prompts.ts'
 import { rootPaths } from './client-info.ts'
-import { tasksUri } from './resource-updates.ts'
 import { ALWAYS_LOAD, annotationsOf, displaySchema, inputSchema, outputSchema, titleOf } from './tool-schemas.ts'
 
 export type { ConnectionOptions, McpOptions } from './connection.ts'
@@ -18,7 +17,7 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   const server = new McpServer(
     { name: 'runsheet', title: 'Runsheet', version: options.version },
     {
-      capabilities: { tools: {}, resources: { subscribe: true } },
+      capabilities: { tools: {}, resources: {} },
       instructions: `${promptFor(offered(toolset, options))}\n${PENDING_INSTRUCTION}`,
       requestState: { verify: (state, ctx) => options.codec.verify(state, ctx) },
       jsonSchemaValidator: ACCEPT_ALL,
@@ -59,14 +58,13 @@ export function createMcpServer(options: McpOptions, connectionOptions: Connecti
   registered.set(AWAIT_REVIEW, waits)
   server.registerResource(
     'tasks',
-    new ResourceTemplate(tasksUri('{conversation}'), { list: ctx => connection.listResources(ctx) }),
+    new ResourceTemplate(TASKS_URI, { list: ctx => connection.listResources(ctx) }),
     { title: 'Task list', description: 'The current tasks of this conversation.', mimeType: 'application/json' },
     (uri, _, ctx) => connection.readTasks(uri.href, ctx),
   )
   offerPrompts(server, { ...options, toolset, connection })
   const { hooks } = connectionOptions
   if (hooks) offerHookTool(server, registered, hooks, connection, options)
-  connection.sendUpdates()
   return server
 }
 

@@ -15,6 +15,6 @@ export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } 
   const { toolset, conversation, session, environment, folder, hooks, secret, ...options } = stdio
   const own = { toolset, session, environment, folder, hooks, secret, conversation: () => conversation }
   const createServer = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
-    createMcpServer(options, { ...own, era, isPerson: true, persistent: true })
+    createMcpServer(options, { ...own, era, isPerson: true })
   return serveStdio(createServer, { onerror: options.onError })
 }
