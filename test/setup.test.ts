@@ -7,8 +7,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -92,18 +90,7 @@ describe('runsheet setup', () => {
     }
     for (const host of HOSTS) expect((await scene.run(['setup', host, '--remove', '--yes'])).code).toBe(0)
     expect(scene.tree()).toEqual(before)
-    expect(readdirSync(scene.data)).not.toContain('opencode-secret')
     expect((await scene.run(['setup', 'codex', '--remove'])).out).toContain('Runsheet is not in the settings of Codex')
-  })
-
-  it("[SU2] OpenCode's secret stays while the other scope uses the same data folder", async () => {
-    const data = `~/${relative(scene.home, scene.data)}`
-    await scene.run(['setup', 'opencode', '--yes'])
-    await scene.run(['setup', 'opencode', '--scope', 'project', '--data', data, '--yes'])
-    await scene.run(['setup', 'opencode', '--scope', 'project', '--remove', '--yes'])
-    expect(readdirSync(scene.data)).toContain('opencode-secret')
-    await scene.run(['setup', 'opencode', '--remove', '--yes'])
-    expect(readdirSync(scene.data)).not.toContain('opencode-secret')
   })
 
   it('[SU2] what the host wrote into the file meanwhile stays', async () => {
@@ -121,42 +108,16 @@ describe('runsheet setup', () => {
     scene.write('.claude.json', JSON.stringify({ a: 1, ...(JSON.parse(CLAUDE) as object), b: 2 }))
     for (const host of ['codex', 'claude-code']) await scene.run(['setup', host, '--yes'])
     expect(scene.read('.config/runsheet/setup.json')).not.toContain(SECRET)
-    const state = '\n[hooks.state."x:stop:0:0"]\ntrusted_hash = "y"\n'
-    scene.write('.codex/config.toml', scene.read('.codex/config.toml') + state)
     await scene.run(['setup', 'codex', '--remove', '--yes'])
-    expect(scene.read('.codex/config.toml')).toBe(mine + state)
+    expect(scene.read('.codex/config.toml')).toBe(mine)
   })
 
-  it('setups that run at once lose no record, and the last removal leaves nothing', async () => {
+  it('the last removal leaves nothing', async () => {
     const before = scene.tree()
     const together = (...more: string[]) => Promise.all(HOSTS.map(host => scene.run(['setup', host, '--yes', ...more])))
     expect((await together()).map(({ code, err }) => ({ code, err }))).toEqual(HOSTS.map(() => ({ code: 0, err: '' })))
-    const { files } = scene.json('.config/runsheet/setup.json') as { files: object }
-    expect(Object.keys(files)).toHaveLength(8)
+    expect(Object.keys(scene.json('.config/runsheet/setup.json') as object)).toHaveLength(8)
     await together('--remove')
-    expect(scene.tree()).toEqual(before)
-  })
-
-  it('[SU2] a project that was moved gets its bytes back, and a clone keeps nothing of ours', async () => {
-    const file = join(scene.project, '.mcp.json')
-    writeFileSync(file, '{ "mcpServers": { } }')
-    const before = scene.tree()
-    const inProject = (host: string, cwd: string, ...more: string[]) =>
-      scene.run(['setup', host, '--scope', 'project', '--yes', ...more], { cwd })
-    for (const host of ['claude-code', 'gemini']) await inProject(host, scene.project)
-    await scene.endPage(join(scene.project, '.runsheet'))
-    rmSync(join(scene.project, '.runsheet'), { recursive: true })
-    const clone = join(scene.folder, 'clone')
-    cpSync(scene.project, clone, { recursive: true })
-    const moved = join(scene.folder, 'moved')
-    renameSync(scene.project, moved)
-    for (const host of ['claude-code', 'gemini']) {
-      expect(await inProject(host, clone, '--remove')).toMatchObject({ code: 0 })
-      expect(await inProject(host, moved, '--remove')).toMatchObject({ code: 0 })
-    }
-    expect(readdirSync(clone)).toEqual([])
-    rmdirSync(clone)
-    renameSync(moved, scene.project)
     expect(scene.tree()).toEqual(before)
   })
 
@@ -210,30 +171,16 @@ describe('runsheet setup', () => {
     })
     expect(await scene.run(['setup', 'gemini', '--yes'])).toMatchObject({
       code: 1,
-      err: `runsheet: cannot write ${scene.home}/.gemini/settings.json: ${scene.home}/.gemini is not a folder. Nothing was changed.\n`,
+      err: `runsheet: cannot write ${scene.home}/.gemini/settings.json: it is not a folder. Nothing was changed.\n`,
     })
     expect(scene.tree()).toEqual(before)
   })
 
-  it('nor if its database is damaged', async () => {
-    const data = join(scene.home, 'damaged')
-    mkdirSync(data, { mode: 0o700 })
-    writeFileSync(join(data, 'runsheet.db'), 'no database')
-    const { code, err } = await scene.run(['setup', 'qwen', '--yes', '--data', data])
-    expect(code).toBe(1)
-    expect(err).toMatch(/^runsheet: cannot open SQLite: .* is damaged .*Nothing was changed\.\n$/)
-    expect(existsSync(join(scene.home, '.qwen'))).toBe(false)
-  })
-
-  it('--print shows what to write into a file whose form is not edited', async () => {
+  it('a file whose form cannot be edited safely is refused', async () => {
     scene.write('.codex/config.toml', 'mcp_servers = { files = { command = "true" } }\n')
     const before = scene.tree()
     const refused = await scene.run(['setup', 'codex', '--yes'])
-    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('--print shows what to write') })
-    const { code, out } = await scene.run(['setup', 'codex', '--print'])
-    expect(code).toBe(0)
-    expect(out).toMatch(/^ {2}mcp_servers = \{ runsheet = \{ command = ".*\], required = true, .*\} \}$/m)
-    expect(out).toContain('hooks.json (new)')
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('Add it by hand. Nothing was changed.') })
     expect(scene.tree()).toEqual(before)
   })
 
@@ -306,7 +253,7 @@ describe('runsheet setup', () => {
     const before = scene.tree()
     const { code, err } = await scene.run(['setup', 'gemini', '--yes'], { heldBack: true })
     expect(code).toBe(1)
-    expect(err).toMatch(/^runsheet: cannot write .*runsheet\/setup\.json: permission denied\. Nothing was changed\.\n$/)
+    expect(err).toMatch(/^runsheet: cannot write .*: permission denied\. Nothing was changed\.\n$/)
     expect(scene.tree()).toEqual(before)
   })
 
@@ -335,8 +282,6 @@ describe('runsheet setup', () => {
     expect(absolute).toMatchObject({ code: 1, err: expect.stringContaining('--data must be a relative path') })
   })
 
-  const SESSION_NOTE = 'One hook stays, which only tells Runsheet which session a call belongs to.'
-
   it('switches leave out their hooks, and take out those of an earlier run, but for what tells the session', async () => {
     await scene.run(['setup', 'qwen', '--yes'])
     await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-digest'])
@@ -345,7 +290,7 @@ describe('runsheet setup', () => {
     expect(Object.keys(hooks)).toEqual(['UserPromptSubmit', 'PostToolUse', 'PostToolUseFailure'])
     expect(mcpServers.runsheet.args.slice(-3)).toEqual(['--hooks', '--no-gate', '--no-digest'])
     const none = await scene.run(['setup', 'qwen', '--yes', '--no-gate', '--no-evidence', '--no-digest'])
-    expect(none).toMatchObject({ code: 0, err: '', out: expect.stringContaining(SESSION_NOTE) })
+    expect(none).toMatchObject({ code: 0, err: '' })
     const left = scene.json('.qwen/settings.json') as Qwen
     expect(Object.keys(left.hooks)).toEqual(['UserPromptSubmit'])
     expect(left.mcpServers.runsheet.args.slice(-4)).toEqual(['--hooks', '--no-gate', '--no-evidence', '--no-digest'])

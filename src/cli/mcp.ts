@@ -18,7 +18,7 @@ import { Worker } from '../engine/worker/worker.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import { toolsets } from '../engine/toolsets/index.ts'
 import { CliError } from './cli-error.ts'
-import { DataFolder } from './server/data-folder.ts'
+import { DataFolder, hookSecret } from './server/data-folder.ts'
 import { notedSession, removeOldNotes } from './hook-event.ts'
 import { serveHooks } from './server/hook-server.ts'
 import { version } from './invocation.ts'
@@ -27,7 +27,6 @@ import { checkStore, openWritableStore } from './server/open-store.ts'
 import { browserFor, PageServer, type PageServerOptions } from './server/page-server.ts'
 import { LiveSettings } from './server/page-settings.ts'
 import { configFolder, NONE, readSettings } from './server/settings.ts'
-import { readSecret } from './setup-hosts.ts'
 import { workspacesFor } from './server/workspaces.ts'
 
 export interface McpCommand extends PageServerOptions {
@@ -124,7 +123,7 @@ export async function serveMcp(options: McpCommand): Promise<void> {
     session,
     environment,
     hooks,
-    secret: () => readSecret(data),
+    secret: () => hookSecret(data),
     folder: folderName(process.cwd()),
     openBrowser: options.browser === 'on' ? browserFor(environment) : undefined,
   })

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { isOurs } from './hooks.ts'
-import { FEATURES, type Installation, type Place, type Scope } from './host.ts'
+import { FEATURES, type Installation, type Place, type Scope, startedBy } from './host.ts'
 import { HOST_NAMES } from './hosts.ts'
-import { startedBy } from './server-entry.ts'
-import { type SettingsFile, valueAt } from './settings.ts'
+import type { SettingsFile } from './settings.ts'
 import { hostsWith } from './index.ts'
 
 const hosts = hostsWith("// Runsheet's plugin for OpenCode\nconst SETTINGS = {}\n")
@@ -14,9 +13,7 @@ const place = (scope: Scope, more: Partial<Place> = {}): Place => ({
   project: '/work/app',
   environment: {},
   platform: 'linux',
-  exists: () => false,
   read: () => undefined,
-  real: path => path,
   ...more,
 })
 const user: Installation = {
@@ -113,43 +110,6 @@ describe('hooks', () => {
     )
   })
 
-  it('[SU12] Codex says in its own file which hooks a person has accepted, in which form, and which are off', () => {
-    const path = '/home/ann/.codex/hooks.json'
-    const input = { event: '${hook_event_name}', session: '${session_id}', turn: '${turn_id}' }
-    const value = { type: 'mcp_tool', server: 'runsheet', tool: 'hook', input, timeout: 10 }
-    // As Codex 0.166.0 wrote it.
-    const trusted_hash = 'sha256:138d2d90755b3d1a289e1a0374d53210d30ac3587eb585d30ef3508a9063bfcf'
-    const { acceptance } = hosts.codex
-    expect(acceptance?.settings(place('project')).path).toBe('/home/ann/.codex/config.toml')
-    const has = (state: object, more: object = {}): boolean | undefined => {
-      const hook = { path, event: 'Stop', group: 1, handler: 0, value: { ...value, ...more }, matcher: undefined }
-      return acceptance?.has({ hooks: { state: { [`${path}:stop:1:0`]: state } } }, hook)
-    }
-    expect(has({ trusted_hash })).toBe(true)
-    expect(has({ trusted_hash, enabled: true })).toBe(true)
-    expect(has({ trusted_hash, enabled: false })).toBe(false)
-    expect(has({ trusted_hash }, { timeout: 5 })).toBe(false)
-    expect(has({})).toBe(false)
-  })
-
-  it.each([
-    ['claude-code', { disableAllHooks: true }, 'hooks'],
-    ['claude-code', { permissions: { deny: ['Bash(rm:*)', 'mcp__runsheet__plan'] } }, 'tools'],
-    ['codex', { features: { hooks: false } }, 'hooks'],
-    ['gemini', { hooksConfig: { enabled: false } }, 'hooks'],
-    ['gemini', { hooksConfig: { disabled: ['runsheet'] } }, 'hooks'],
-    ['gemini', { mcp: { excluded: ['runsheet'] } }, 'tools'],
-    ['qwen', { disableAllHooks: true }, 'hooks'],
-    ['qwen', { mcp: { allowed: ['other'] } }, 'tools'],
-    ['claude-code', { disableAllHooks: false, permissions: { deny: ['mcp__other', 'mcp__runsheets'] } }, undefined],
-    ['gemini', { hooksConfig: { enabled: true, disabled: [] }, mcp: { excluded: ['x'], allowed: [] } }, undefined],
-    ['qwen', { mcp: { allowed: ['runsheet'] } }, undefined],
-    ['codex', { features: {} }, undefined],
-  ] as const)('[SU12] %s: %j switches off %s', (name, data, stops) => {
-    const off = hosts[name].off?.switches.filter(({ path, isOff }) => isOff(valueAt(data, path)))
-    expect(off?.map(each => each.stops)).toEqual(stops === undefined ? [] : [stops])
-  })
-
   const commandsOf = (name: 'gemini' | 'qwen', where: Place, installation: Installation): readonly string[] =>
     hosts[name]
       .settings(where, installation)
@@ -200,26 +160,6 @@ describe('hooks', () => {
     expect(required('project', project)).toBe(false)
   })
 
-  it.each([
-    [{}, undefined, false],
-    [{ '/work/app': 'TRUST_FOLDER' }, undefined, undefined],
-    [{ '/work/app/sub': 'TRUST_PARENT' }, undefined, undefined],
-    [{ '/work': 'TRUST_FOLDER', '/work/app': 'DO_NOT_TRUST' }, undefined, true],
-    [{ '/work/ap': 'TRUST_FOLDER' }, undefined, false],
-    [{ '/work/app': 'DO_NOT_TRUST' }, { GEMINI_CLI_TRUST_WORKSPACE: 'true' }, undefined],
-    [{ '/work/app': 'TRUST_FOLDER' }, { GEMINI_CLI_TRUST_WORKSPACE: 'false' }, true],
-  ] as const)('[SU12] Gemini CLI with %j and %j: distrust decided %s', (folders, environment, isDecided) => {
-    const read = (path: string): string | undefined =>
-      path === '/home/ann/.gemini/trustedFolders.json' ? JSON.stringify(folders) : undefined
-    expect(hosts.gemini.distrust?.(place('user', { read, environment: environment ?? {} }))?.isDecided).toBe(isDecided)
-  })
-
-  it('[SU12] Gemini CLI trusts every folder if a person switched that off', () => {
-    const read = (path: string): string | undefined =>
-      path.endsWith('settings.json') ? '{ "security": { "folderTrust": { "enabled": false } } }' : undefined
-    expect(hosts.gemini.distrust?.(place('user', { read }))).toBeUndefined()
-  })
-
   it('a command survives the shell, whatever the paths', () => {
     const odd = { ...user, program: ['/opt/my node', "/opt/ann's/runsheet.js"] as const }
     expect(textOf('gemini', 'user', { ...odd, data: '/home/$ann' })).toContain(
@@ -248,14 +188,13 @@ describe('where settings are', () => {
       '/conf/opencode/opencode.json',
       '/conf/opencode/plugin/runsheet.js',
     ])
-    expect(paths('opencode', { exists: path => path.endsWith('.jsonc') })[0]).toBe(
+    expect(paths('opencode', { read: path => (path.endsWith('.jsonc') ? '{}' : undefined) })[0]).toBe(
       '/home/ann/.config/opencode/opencode.jsonc',
     )
     const entry = '{ "mcp": { "runsheet": { "type": "local" } } }'
     const config = '/home/ann/.config/opencode'
     const opencode = (files: Readonly<Record<string, string>>): readonly string[] =>
       paths('opencode', {
-        exists: path => path.slice(config.length + 1) in files,
         read: path => files[path.slice(config.length + 1)],
       }).map(path => path.slice(config.length + 1))
     // A file that appears later does not hide the one with our entry.

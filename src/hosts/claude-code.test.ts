@@ -8,9 +8,7 @@ const PLACE: Place = {
   project: '/work',
   environment: {},
   platform: 'linux',
-  exists: () => false,
   read: () => undefined,
-  real: path => path,
 }
 const INSTALLED: Installation = {
   program: ['/usr/bin/node', '/opt/run sheet/runsheet.js'],

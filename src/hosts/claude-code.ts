@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, statusCommand, toolHook } from './hooks.ts'
 import { folderIn, type Host, type Installation, mcpArguments, type Place } from './host.ts'
-import { ALL_HOOKS, listed } from './off-switches.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
@@ -36,7 +35,6 @@ const SECONDS = 3
 
 export const claudeCode: Host = {
   name: 'claude-code',
-  command: 'claude',
   tried: '2.1.325',
   serverPath: ['mcpServers', 'runsheet'],
   settings: (place, installation) => {
@@ -56,23 +54,6 @@ export const claudeCode: Host = {
         hooks: hooksFor(installation),
       },
     ]
-  },
-  off: {
-    // Settings of every scope apply, whichever one has our entries.
-    files: place =>
-      [
-        filesOf({ ...place, scope: 'user' }).settings,
-        filesOf({ ...place, scope: 'project' }).settings,
-        join(place.project, '.claude', 'settings.local.json'),
-      ].map(path => ({ path, format: 'json' })),
-    switches: [
-      ALL_HOOKS,
-      {
-        path: ['permissions', 'deny'],
-        stops: 'tools',
-        isOff: value => listed(value).some(rule => /^mcp__(\*|runsheet(__.*)?)$/.test(rule)),
-      },
-    ],
   },
   notes: (place, installation) => [
     'Sessions that are running know nothing of it until they are restarted.',

@@ -1,16 +1,6 @@
-import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { eventsFor, type EventUses, type HookGroup, toolHook } from './hooks.ts'
-import {
-  bothScopes,
-  folderIn,
-  type Host,
-  type Installation,
-  mcpArguments,
-  type Place,
-  type PlacedHook,
-} from './host.ts'
-import { valueAt } from './settings.ts'
+import { folderIn, type Host, type Installation, mcpArguments, type Place } from './host.ts'
 
 const USES: EventUses = {
   SessionStart: ['digest'],
@@ -56,7 +46,6 @@ const DESKTOP = [
 
 export const codex: Host = {
   name: 'codex',
-  command: 'codex',
   tried: '0.166.0',
   serverPath: ['mcp_servers', 'runsheet'],
   settings: (place, installation) => {
@@ -76,22 +65,6 @@ export const codex: Host = {
       { path: join(folder, 'hooks.json'), format: 'json', hooks: hooksFor(installation) },
     ]
   },
-  acceptance: {
-    // Always the user's file: a project cannot accept its own hooks.
-    settings: place => ({ path: join(folderOf({ ...place, scope: 'user' }), 'config.toml'), format: 'toml' }),
-    has: (data, hook) => {
-      const name = nameOf(hook.event)
-      const state = valueAt(data, ['hooks', 'state', `${hook.path}:${name}:${hook.group}:${hook.handler}`])
-      const isOff = valueAt(state, ['enabled']) === false
-      return !isOff && valueAt(state, ['trusted_hash']) === acceptedHash(hook)
-    },
-    todo: 'Start codex, type /hooks, and trust those of runsheet',
-  },
-  withoutProgram: 'Codex does not start until then, because the server is required',
-  off: {
-    files: place => bothScopes(place).map(each => ({ path: join(folderOf(each), 'config.toml'), format: 'toml' })),
-    switches: [{ path: ['features', 'hooks'], stops: 'hooks', isOff: value => value === false }],
-  },
   notes: ({ scope }, { features }) => [
     ...(features.length > 0
       ? ['Codex runs no hook that a person has not accepted: start codex, type /hooks, and trust those of runsheet.']
@@ -104,24 +77,6 @@ const folderOf = (place: Place): string =>
   place.scope === 'project'
     ? join(place.project, '.codex')
     : (folderIn(place, 'CODEX_HOME') ?? join(place.home, '.codex'))
-
-/** "PostToolUse" → "post_tool_use". */
-const nameOf = (event: string): string => event.replaceAll(/(?<=[a-z])[A-Z]/g, letter => `_${letter}`).toLowerCase()
-
-/** Codex 0.166.0 stores this when a person accepts a hook: the hash of its JSON with sorted keys. */
-function acceptedHash({ event, matcher, value }: PlacedHook): string {
-  const identity = { event_name: nameOf(event), hooks: [value], ...(matcher === undefined ? {} : { matcher }) }
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify(sorted(identity)))
-    .digest('hex')}`
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, each]) => [key, sorted(each)] as const)
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
 
 const hooksFor = (installation: Installation): Readonly<Record<string, HookGroup>> =>
   Object.fromEntries(

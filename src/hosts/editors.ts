@@ -5,7 +5,6 @@ import { configHome, folderIn, type Host, type Installation, mcpArguments, type 
 
 export const cursor: Host = {
   name: 'cursor',
-  command: 'cursor',
   serverPath: ['mcpServers', 'runsheet'],
   settings: (place, installation) => [
     {
@@ -19,7 +18,6 @@ export const cursor: Host = {
 
 export const vscode: Host = {
   name: 'vscode',
-  command: 'code',
   serverPath: ['servers', 'runsheet'],
   settings: (place, installation) => [
     {
@@ -39,7 +37,6 @@ export const vscode: Host = {
 
 export const zed: Host = {
   name: 'zed',
-  command: 'zed',
   serverPath: ['context_servers', 'runsheet'],
   settings: (place, installation) => [
     {

@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path'
 import type { HostName } from './hosts.ts'
-import type { Settings, SettingsFile } from './settings.ts'
+import type { Settings } from './settings.ts'
 
 export type Scope = 'user' | 'project'
 
@@ -13,14 +13,9 @@ export interface Place {
   readonly project: string
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly platform: NodeJS.Platform
-  readonly exists: (path: string) => boolean
+  /** Undefined if there is no file. */
   readonly read: (path: string) => string | undefined
-  readonly real: (path: string) => string
 }
-
-/** Hosts read the settings of both scopes. */
-export const bothScopes = (place: Place): readonly Place[] =>
-  (['user', 'project'] as const).map(scope => ({ ...place, scope }))
 
 /** A folder named by an environment variable. Relative paths are ignored: they would depend on the working folder. */
 export function folderIn({ environment, home }: Place, name: string): string | undefined {
@@ -38,49 +33,13 @@ export interface Installation {
   readonly features: readonly Feature[]
 }
 
-export interface PlacedHook {
-  readonly path: string
-  readonly event: string
-  readonly group: number
-  readonly handler: number
-  readonly value: unknown
-  readonly matcher: string | undefined
-}
-
-export interface OffSwitch {
-  readonly path: readonly string[]
-  readonly isOff: (value: unknown) => boolean
-  readonly stops: 'hooks' | 'tools'
-}
-
-interface Distrust {
-  readonly isDecided: boolean
-  readonly text: string
-  readonly todo: string
-}
-
 export interface Host {
   readonly name: HostName
-  readonly command: string
   /** The tested version; undefined if the host is supported by its documentation only. */
   readonly tried?: string
   /** The files to write. The first one has the server. */
   settings(place: Place, installation: Installation): readonly Settings[]
   readonly serverPath: readonly string[]
-  /** For hosts that ask a person to accept hooks: the file that records it, and how to read it. */
-  readonly acceptance?: {
-    readonly settings: (place: Place) => SettingsFile
-    readonly has: (data: unknown, hook: PlacedHook) => boolean
-    readonly todo: string
-  }
-  /** The effect of a missing program on the host itself, if it is worse than running without Runsheet. */
-  readonly withoutProgram?: string
-  readonly off?: {
-    readonly files: (place: Place) => readonly SettingsFile[]
-    readonly switches: readonly OffSwitch[]
-  }
-  /** Why the host uses neither our tools nor our hooks in an untrusted folder; undefined if it uses them. */
-  distrust?(place: Place): Distrust | undefined
   notes(place: Place, installation: Installation): readonly string[]
 }
 
@@ -98,3 +57,41 @@ export const switches = (features: readonly Feature[]): readonly string[] =>
 
 /** Keys of other transports, which must not stay beside a command. */
 export const OTHER_TRANSPORTS = ['url', 'httpUrl', 'serverUrl', 'headers', 'bearer_token_env_var', 'http_headers']
+
+export interface StartedServer {
+  readonly words: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string>>
+  readonly isEnabled: boolean
+  /** The setup choices that would write this entry; undefined if the command is not one of setup's. */
+  readonly installation: Installation | undefined
+}
+
+type Entry = Readonly<Record<string, unknown>>
+
+export function startedBy(entry: Entry): StartedServer | undefined {
+  const { command, args, env, environment, enabled, disabled } = entry
+  const [first, ...rest] = [...texts(command), ...texts(args)]
+  if (first === undefined) return undefined
+  const words = [first, ...rest] as const
+  return {
+    words,
+    env: Object.fromEntries(
+      Object.entries({ ...((env ?? environment) as object) }).map(([key, value]) => [key, String(value)]),
+    ),
+    isEnabled: enabled !== false && disabled !== true,
+    installation: installationOf(words),
+  }
+}
+
+function installationOf(words: readonly string[]): Installation | undefined {
+  const at = words.indexOf('mcp')
+  const [first, ...script] = words.slice(0, at)
+  if (at < 1 || first === undefined) return undefined
+  const options = words.slice(at + 1)
+  const data = options.includes('--data') ? options[options.indexOf('--data') + 1] : undefined
+  const features = options.includes('--hooks') ? FEATURES.filter(each => !options.includes(`--no-${each}`)) : []
+  return { program: [first, ...script], data, features }
+}
+
+const texts = (value: unknown): readonly string[] =>
+  typeof value === 'string' ? [value] : Array.isArray(value) ? value.map(String) : []

@@ -10,7 +10,6 @@ const SETTINGS = /^const SETTINGS = .*$/m
 export const opencodeWith = (plugin: string): Host => {
   const opencode: Host = {
     name: 'opencode',
-    command: 'opencode',
     tried: '1.18.33',
     serverPath: ['mcp', 'runsheet'],
     settings: (place, installation) => {
@@ -43,7 +42,7 @@ function settingsOf(place: Place, serverPath: readonly string[]): readonly strin
   const root = place.scope === 'project' ? place.project : ownFolder(place)
   const [comments, plain] = [join(root, 'opencode.jsonc'), join(root, 'opencode.json')]
   const having = [comments, plain].filter(path => hasEntry(place.read(path), serverPath))
-  return having.length > 0 ? having : [place.exists(comments) ? comments : plain]
+  return having.length > 0 ? having : [place.read(comments) !== undefined ? comments : plain]
 }
 
 function hasEntry(text: string | undefined, serverPath: readonly string[]): boolean {

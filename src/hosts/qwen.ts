@@ -1,7 +1,6 @@
 import { join } from 'node:path'
-import { bothScopes, folderIn, type Host, mcpArguments, type Place } from './host.ts'
-import { commandHooks } from './command-hooks.ts'
-import { ALL_HOOKS, SERVER_LISTS } from './off-switches.ts'
+import { folderIn, type Host, mcpArguments, type Place } from './host.ts'
+import { commandHooks } from './hooks.ts'
 
 const HOOKS = {
   host: 'qwen',
@@ -20,7 +19,6 @@ const HOOKS = {
 
 export const qwen: Host = {
   name: 'qwen',
-  command: 'qwen',
   tried: '0.24.4',
   serverPath: ['mcpServers', 'runsheet'],
   settings: (place, installation) => {
@@ -33,10 +31,6 @@ export const qwen: Host = {
         hooks: commandHooks(HOOKS, place, installation),
       },
     ]
-  },
-  off: {
-    files: place => bothScopes(place).map(each => ({ path: join(folderOf(each), 'settings.json'), format: 'json' })),
-    switches: [ALL_HOOKS, ...SERVER_LISTS],
   },
   notes: ({ scope }) => (scope === 'project' ? ['Qwen Code uses .qwen only in folders that you trust.'] : []),
 }

@@ -2,6 +2,3 @@
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
-
-/** A settings file whose form does not allow a safe edit. */
-export class UnsafeForm extends SettingsError {}

@@ -33,11 +33,6 @@ export function setTable(text: string, path: readonly string[], keys: Table, dro
   return apply(text, [...replaced, ...dropped, added])
 }
 
-/** A table in inline form, nested in its parents: `a = { b = { … } }`. */
-export function inlineEntry([first = '', ...rest]: readonly string[], keys: Table): string {
-  return `${keyOf(first)} = ${rest.reduceRight((inner, key) => `{ ${keyOf(key)} = ${inner} }`, render(keys))}`
-}
-
 /** Removes a table and its subtables. */
 export function removeTable(text: string, path: readonly string[]): string {
   return cut(text, nodesAt(parsed(text), path))

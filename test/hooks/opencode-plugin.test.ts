@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, it } from 'vitest'
-import { readSecret } from '../../src/cli/setup-hosts.ts'
+import { hookSecret } from '../../src/cli/server/data-folder.ts'
 import { signedInput } from '../../src/server/mcp/binding.ts'
 import { FEATURES, type Installation } from '../../src/hosts/host.ts'
 import { opencodeWith } from '../../src/hosts/opencode.ts'
@@ -132,7 +132,7 @@ it('makes the secret where nobody ran setup, as in a clone, and only its owner c
   const args = {}
   await call('tool.execute.before', { tool: 'runsheet_plan', callID: 'call_1' }, { args })
   expect(statSync(join(data, 'opencode-secret')).mode & 0o777).toBe(0o600)
-  const { signed } = signedInput(args, () => readSecret(data))
+  const { signed } = signedInput(args, () => hookSecret(data))
   expect(signed).toEqual({ session: 'chat', call: 'call_1' })
 })
 

@@ -238,3 +238,19 @@ export function fixedPort(data: string): number | undefined {
 export const fixPort = (data: string, port: number): void => replacePrivateFile(portFile(data), `${port}\n`)
 
 const portFile = (data: string): string => join(data, 'port')
+
+/** The key with which OpenCode's plugin signs chats. Setup creates it; without setup, as in a clone, the plugin does. */
+const secretFile = (data: string): string => join(data, 'opencode-secret')
+
+/** Keeps an existing one. */
+export const createHookSecret = (data: string): void => void createPrivateFile(secretFile(data), `${newToken()}\n`)
+
+/** Undefined if there is no usable one. */
+export function hookSecret(data: string): string | undefined {
+  try {
+    const secret = readRegularFile(secretFile(data), { maxBytes: 1_024, follow: false }).toString('utf8').trim()
+    return secret === '' ? undefined : secret
+  } catch {
+    return undefined
+  }
+}

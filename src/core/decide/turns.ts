@@ -94,8 +94,7 @@ function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Ins
   const plan_id = turn?.plan_id ?? planOfNew(state, turn_id, policy.toolset)
   const data = { turn_id, plan_id, ...client, ...place }
   const opened: NewEvent[] = turn ? [] : [{ type: 'turn_opened', turn_id, data }]
-  const { scope, counts } = TOOLSETS[policy.toolset]
-  const mayJoin = scope === 'conversation' && counts === 'turn' && !plans && !reads
+  const mayJoin = TOOLSETS[policy.toolset].scope === 'conversation' && !captures(policy) && !plans && !reads
   if (!mayJoin || !isIdle(state, turn_id)) return [...fixes, ...opened]
   const joined = joining(state, turn_id)
   return withCurrent(state, [...fixes, ...opened, ...joined], joined.length > 0 ? [turn_id] : [], now)
@@ -103,9 +102,7 @@ function openTurn(state: Conversation, command: CommandOf<'open_turn'>, now: Ins
 
 /** A new turn begins a plan, or continues the plan of a conversation that has only one. */
 const planOfNew = (state: Conversation, turnId: string, toolset: ToolsetName): string =>
-  TOOLSETS[toolset].counts === 'conversation' && state.latest_turn !== null
-    ? planIdOf(state, state.latest_turn)
-    : turnId
+  TOOLSETS[toolset].captures && state.latest_turn !== null ? planIdOf(state, state.latest_turn) : turnId
 
 /**
  * An idle turn takes up open work: it joins the plan of the newest open task if it has no plan of its own, and that

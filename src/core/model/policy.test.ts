@@ -70,7 +70,7 @@ describe('what a new conversation gets', () => {
   })
 
   it('[TA3] remaining counts the conversation in checklist and task_list, the plan in the others', () => {
-    const wide = Object.entries(TOOLSETS).filter(([, traits]) => traits.counts === 'conversation')
+    const wide = Object.entries(TOOLSETS).filter(([, traits]) => traits.captures)
     expect(wide.map(([name]) => name)).toEqual(['checklist', 'task_list'])
   })
 

@@ -37,12 +37,11 @@ export const policyNow = (host: HostPolicy): PolicyPatch => (typeof host === 'fu
 interface ToolsetTraits {
   /** The tasks that a model may change: those of its turn's plan, or of the whole conversation. */
   readonly scope: 'turn' | 'conversation'
-  /** The scope of `remaining`, `current` and `next`. */
-  readonly counts: 'turn' | 'conversation'
   /** True if its tools have a field for an outcome, which the model must fill in. */
   readonly outcome: boolean
   /**
-   * True if its tasks are items for a person: none becomes current by itself, and open ones are no unfinished work.
+   * True if its tasks are items for a person: none becomes current by itself, open ones are no unfinished work, and a
+   * conversation has one plan.
    */
   readonly captures: boolean
   /** True if a call proposes a whole plan. In `task_list` each call adds one task. */
@@ -52,67 +51,24 @@ interface ToolsetTraits {
   readonly gate: boolean
 }
 
+const AGENTS = {
+  scope: 'turn',
+  outcome: true,
+  captures: false,
+  plans: true,
+  review: false,
+  assessor: false,
+  gate: false,
+} as const
+const PERSONS = { ...AGENTS, scope: 'conversation', outcome: false, captures: true } as const
+
 export const TOOLSETS: Record<ToolsetName, ToolsetTraits> = {
-  manage_todos: {
-    scope: 'turn',
-    counts: 'turn',
-    outcome: false,
-    captures: false,
-    plans: true,
-    review: false,
-    assessor: true,
-    gate: false,
-  },
-  checklist: {
-    scope: 'conversation',
-    counts: 'conversation',
-    outcome: false,
-    captures: true,
-    plans: true,
-    review: false,
-    assessor: false,
-    gate: false,
-  },
-  task_manager: {
-    scope: 'conversation',
-    counts: 'turn',
-    outcome: true,
-    captures: false,
-    plans: true,
-    review: true,
-    assessor: false,
-    gate: false,
-  },
-  turn_todos: {
-    scope: 'turn',
-    counts: 'turn',
-    outcome: true,
-    captures: false,
-    plans: true,
-    review: false,
-    assessor: false,
-    gate: true,
-  },
-  task_list: {
-    scope: 'conversation',
-    counts: 'conversation',
-    outcome: false,
-    captures: true,
-    plans: false,
-    review: false,
-    assessor: false,
-    gate: false,
-  },
-  runsheet: {
-    scope: 'conversation',
-    counts: 'turn',
-    outcome: true,
-    captures: false,
-    plans: true,
-    review: true,
-    assessor: true,
-    gate: true,
-  },
+  manage_todos: { ...AGENTS, outcome: false, assessor: true },
+  checklist: PERSONS,
+  task_manager: { ...AGENTS, scope: 'conversation', review: true },
+  turn_todos: { ...AGENTS, gate: true },
+  task_list: { ...PERSONS, plans: false },
+  runsheet: { ...AGENTS, scope: 'conversation', review: true, assessor: true, gate: true },
 }
 
 /** True if the tasks of a conversation are items for a person. */
@@ -131,11 +87,10 @@ const LIMITS_OF: { readonly [T in ToolsetName]?: Pick<Policy, 'review_timeout_ms
   task_manager: { review_timeout_ms: 120_000, panel_grace_ms: 15_000 },
 }
 
-const NULLABLE: readonly string[] = ['review_timeout_ms', 'panel_grace_ms'] satisfies (keyof Policy)[]
-
 /** The furthest deadline of a review: 30 days. */
 export const MAX_REVIEW_TIMEOUT_MS = 30 * 86_400_000
 
+const FLAGS = ['review', 'assessor', 'gate'] as const
 const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
   review_timeout_ms: [1, MAX_REVIEW_TIMEOUT_MS],
   panel_grace_ms: [0, 86_400_000],
@@ -144,6 +99,7 @@ const RANGES: Record<keyof typeof LIMIT_DEFAULTS, readonly [number, number]> = {
   max_advances: [0, 1_000],
   history_limit: [0, 10_000],
 }
+const FIELDS: ReadonlySet<string> = new Set(['toolset', ...FLAGS, ...Object.keys(RANGES)])
 
 /**
  * Applies `patch` to `base`, or for a new conversation (no base) to the toolset's and the host's defaults. A change of
@@ -155,16 +111,15 @@ export function policyWith(base: Policy | null, host: PolicyPatch, patch: Policy
     return invalidField('toolset', { rule: 'not_allowed', allowed: Object.keys(TOOLSETS) })
   }
   const { review, assessor, gate } = TOOLSETS[toolset]
-  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...LIMITS_OF[toolset], ...definedFields(host) }
+  const defaults = { review, assessor, gate, ...LIMIT_DEFAULTS, ...LIMITS_OF[toolset], ...known(host) }
   const { review_timeout_ms, panel_grace_ms } = defaults
   const waits = toolset === base?.toolset ? {} : { review_timeout_ms, panel_grace_ms }
-  return checked({ ...(base ?? defaults), ...waits, ...definedFields(patch), toolset })
+  return checked({ ...(base ?? defaults), ...waits, ...known(patch), toolset })
 }
 
 /** Returns the first problem of a host's policy; unknown fields count. */
 export function policyProblem(patch: PolicyPatch): Refusal | undefined {
-  const known = new Set(['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)])
-  const unknown = Object.keys(patch).find(field => !known.has(field))
+  const unknown = Object.keys(patch).find(field => !FIELDS.has(field))
   if (unknown !== undefined) return invalidField(unknown, { rule: 'unknown_key' })
   const policy = policyWith(null, patch, {})
   return policy instanceof Refusal ? policy : undefined
@@ -174,12 +129,12 @@ export const samePolicy = (a: Policy, b: Policy): boolean =>
   (Object.keys(a) as (keyof Policy)[]).every(field => a[field] === b[field])
 
 function checked(policy: Policy): Policy | Refusal {
-  for (const field of ['review', 'assessor', 'gate'] as const) {
+  for (const field of FLAGS) {
     if (typeof policy[field] !== 'boolean') return invalidField(field, { rule: 'not_a_boolean' })
   }
   for (const [field, [min, max]] of Object.entries(RANGES) as [keyof typeof RANGES, readonly [number, number]][]) {
     const value = policy[field]
-    if (value === null && NULLABLE.includes(field)) continue
+    if (value === null && LIMIT_DEFAULTS[field] === null) continue
     // JSON turns -0 into 0, so the policy would differ from itself after a reload.
     if (value === null || !Number.isInteger(value) || Object.is(value, -0) || value < min || value > max) {
       return invalidField(field, { rule: 'out_of_range', min, max })
@@ -191,10 +146,8 @@ function checked(policy: Policy): Policy | Refusal {
   return policy
 }
 
-function definedFields(patch: PolicyPatch): Partial<Policy> {
-  const fields = ['toolset', 'review', 'assessor', 'gate', ...Object.keys(LIMIT_DEFAULTS)] as (keyof Policy)[]
-  return Object.fromEntries(fields.flatMap(field => (patch[field] === undefined ? [] : [[field, patch[field]]])))
-}
+const known = (patch: PolicyPatch): Partial<Policy> =>
+  Object.fromEntries(Object.entries(patch).filter(([field, value]) => FIELDS.has(field) && value !== undefined))
 
 /** The tools that a thread leaves out because the plan already shows their effect. */
 export const OWN_TOOLS: Record<ToolsetName, readonly string[]> = {

@@ -283,75 +283,32 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
 }
 
 /**
- * Matches rows without a `draft_index` to draft rows: to one that is equal in every field the row has, else to one with
- * its title, else to the one in its place. Places are not matched if the sender names draft rows, because it knows
- * which rows are new.
+ * Matches rows without a `draft_index` to free draft rows: to one that is equal in every field the row has, else to one
+ * with its title, else to the one in its place. Rows with more fields choose first, because they fit fewer. Places are
+ * not matched if rows were removed, or if the sender names draft rows, because it knows which rows are new.
  */
 function withDraftIndexes(draft: readonly DraftRow[], rows: readonly CleanRow[]): CleanRow[] {
-  const found = equalRows(draft, rows)
-  const isFree = (index: number): boolean => !found.includes(index)
-  const isUnnamed = (at: number): boolean => found[at] === undefined && rows[at]?.draft_index === undefined
-  for (const [at, { title }] of rows.entries()) {
-    const index = isUnnamed(at) ? draft.findIndex((row, each) => row.title === title && isFree(each)) : -1
+  const found = rows.map(({ draft_index }) => draft_index ?? undefined)
+  const match = (at: number, fits: (from: DraftRow, index: number) => boolean): void => {
+    if (rows[at]?.draft_index !== undefined || found[at] !== undefined) return
+    const index = draft.findIndex((from, each) => !found.includes(each) && fits(from, each))
     if (index >= 0) found[at] = index
   }
-  if (rows.every(({ draft_index }) => draft_index === undefined)) {
-    const free = runsBetween(
-      draft.map((_, index) => (isFree(index) ? undefined : index)),
-      draft.length,
-    )
-    for (const [place, run] of runsBetween(found, draft.length)) {
-      const same = free.get(place) ?? []
-      // Rows are added at the end.
-      const isLast = place.endsWith(` ${draft.length}`)
-      if (isLast ? run.length < same.length : run.length !== same.length) continue
-      const changed = run.slice(0, same.length)
-      if (changed.every(at => isWhole(rows[at]))) for (const [nth, at] of changed.entries()) found[at] = same[nth]
-    }
+  const fields = (at: number): number => Object.keys(rows[at] ?? {}).length
+  const titled = [...rows.keys()].filter(at => rows[at]?.title !== undefined)
+  for (const at of titled.toSorted((a, b) => fields(b) - fields(a))) {
+    match(at, from => sameRow(from, { ...from, ...rows[at] }))
+  }
+  for (const at of titled) match(at, ({ title }) => title === rows[at]?.title)
+  if (rows.length >= draft.length && rows.every(({ draft_index }) => draft_index === undefined)) {
+    for (const at of titled) match(at, (_, index) => index === at && isWhole(rows[at]))
   }
   return rows.map((row, at) => ({ ...row, ...(found[at] === undefined ? {} : { draft_index: found[at] }) }))
-}
-
-/** Groups the unmatched places by the draft rows before and behind them. */
-function runsBetween(found: readonly (number | undefined)[], end: number): Map<string, number[]> {
-  const isFound = (index: number | undefined): boolean => index !== undefined
-  return Map.groupBy(
-    [...found.keys()].filter(at => found[at] === undefined),
-    at => `${found.slice(0, at).findLast(isFound) ?? -1} ${found.slice(at).find(isFound) ?? end}`,
-  )
 }
 
 /** True if the row has every field of the second design's panel. A row with fewer fields may be a new one. */
 const isWhole = ({ title, details, priority, status, tags }: CleanRow = {}): boolean =>
   ![title, details, priority, status, tags].includes(undefined)
-
-/**
- * Matches each row to the draft row that it names, or that equals it in every field it has. Matches as many rows as
- * possible, those with more fields first: a row that fits several gives way to one that fits fewer.
- */
-function equalRows(draft: readonly DraftRow[], rows: readonly CleanRow[]): (number | undefined)[] {
-  const found = rows.map(({ draft_index }) => draft_index ?? undefined)
-  const named = new Set(found)
-  /** Takes a free draft row, or one whose holder finds another. `seen` are the draft rows tried before. */
-  const place = (at: number, seen: Set<number>): boolean => {
-    const fitting = [...draft.keys()].filter(index => {
-      const from = draft[index]
-      return from && !named.has(index) && sameRow(from, { ...from, ...rows[at] })
-    })
-    const freed = (index: number): boolean => {
-      if (seen.has(index)) return false
-      seen.add(index)
-      return place(found.indexOf(index), seen)
-    }
-    const index = fitting.find(each => !found.includes(each)) ?? fitting.find(freed)
-    if (index !== undefined) found[at] = index
-    return index !== undefined
-  }
-  const unnamed = [...rows.keys()].filter(at => rows[at]?.draft_index === undefined && rows[at]?.title !== undefined)
-  const fields = (at: number): number => Object.keys(rows[at] ?? {}).length
-  for (const at of unnamed.sort((a, b) => fields(b) - fields(a))) place(at, new Set())
-  return found
-}
 
 function mergedRow(
   draft: readonly DraftRow[],

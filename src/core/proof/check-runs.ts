@@ -1,8 +1,7 @@
-import type { Check, CheckSpec } from './check.ts'
+import type { Check } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from '../model/instant.ts'
 import { checkedOf, planOf, type Plans } from '../model/plan.ts'
-import { partedWords } from './looked-at.ts'
 import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './open-claims.ts'
 import {
   awaitedChecks,
@@ -112,16 +111,8 @@ const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
       .map(({ task_id }) => task_id),
   )
 
-/** Files that checks name count in a fingerprint even if git ignores them. */
+/** Files that `file` checks name count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
-  return [...new Set(checks.flatMap(lookedAt))].sort()
-}
-
-/** The paths in a check's command; they need not be files. */
-function lookedAt(check: CheckSpec): readonly string[] {
-  if (check.kind === 'file') return [check.path]
-  if (check.kind !== 'command') return []
-  const paths = partedWords(check.run).looked.map(word => (check.cwd ? `${check.cwd}/${word}` : word))
-  return paths.filter(path => !/^\/|(?:^|\/)\.\.(?:\/|$)|[\0\n]/.test(path))
+  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
 }

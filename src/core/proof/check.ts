@@ -1,4 +1,3 @@
-import { provesNothing } from './looked-at.ts'
 import { invalidField, Refusal } from '../model/refusal.ts'
 import { isId, kind, LIMITS, line, Problem } from '../model/text.ts'
 
@@ -205,6 +204,19 @@ const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => E
   },
   person: raw => ({ kind: 'person', ask: text('ask', raw['ask']) }),
 }
+
+/**
+ * True if a command obviously ends the same whatever was done. A courtesy only: commands that it misses pass before the
+ * work, and so prove nothing.
+ */
+function provesNothing(run: readonly string[]): boolean {
+  const program = run.map(word => word.replace(/^(?:\/usr)?\/bin\//, '')).find(word => !BEFORE_PROGRAM.test(word))
+  return program === undefined || NO_OPS.test(program)
+}
+
+const NO_OPS = /^(?::|echo|exit|false|printf|pwd|set|sleep|true)$/
+/** Programs that run another one, their options and durations, and variables. */
+const BEFORE_PROGRAM = /^(?:env|nice|nohup|time|timeout|-.*|\w+=.*|\d+(?:\.\d+)?[smhd]?)$/
 
 function cleanHidden({ kind, hidden = false }: Record<string, unknown>): { readonly hidden?: true } {
   if (typeof hidden !== 'boolean') throw new Flaw('hidden', new Problem({ rule: 'not_a_boolean' }))

@@ -5,7 +5,6 @@ import { isSamePlace } from './check-state.ts'
 import { checkedOf, type Plan, planById, planIdOf, planOfRun } from '../model/plan.ts'
 import { claimsOf } from './open-claims.ts'
 import {
-  type CheckRecord,
   type CheckRequest,
   type CheckRun,
   countingRun,
@@ -17,7 +16,6 @@ import {
   taskRuns,
   type TaskProof,
   turnedInPlan,
-  turnedTasks,
 } from './proof.ts'
 import type { Handlers } from '../model/projection.ts'
 import { waitingIn } from './scope.ts'
@@ -157,19 +155,15 @@ function afterRun(state: Conversation, event: StoredEvent<'check_ran'>): Partial
   const { started: _started, ...known } = recordOf(state, hash)
   const run = runOf(data, turnId, seq, timestamp)
   const plan = planOfRun(state, data.task_id, turnId)
-  const turn = turned(state, data)
-  const record = { ...known, ...turn, last: { ...run, ...tailIn(data) } }
-  const after = { ...state, runs: state.runs.with(hash, record) }
+  const proven = provenTask(state, data)
+  const ran = state.runs.with(hash, { ...known, last: { ...run, ...tailIn(data) } })
+  const after = { ...state, runs: proven ? withTurned(ran, hash, proven) : ran }
   const learnt = { ...state, proof: withRun(state, plan, data, run) }
   return {
     runs: why === 'baseline' ? withGuard(after, data, plan.id) : after.runs,
     requests: state.requests.filter(request => request.hash !== hash || request.why !== why),
     claims: withResult(state, data),
-    proof: withSpent(
-      why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, plan.id) } : learnt,
-      hash,
-      turn.proves,
-    ),
+    proof: withSpent(why === 'baseline' ? { ...learnt, ...withBaseline(learnt, data, plan.id) } : learnt, hash, proven),
     ...seenIn(state, plan, data, run),
   }
 }
@@ -217,9 +211,8 @@ function followed(before: PlanRuns | undefined, run: CheckRun): PlanRuns {
 }
 
 /** A check that turned green for one plan's task was green before the work of other plans, so there it only guards. */
-function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversation['proof'] {
+function withSpent(state: Conversation, hash: string, proven: Task | undefined): Conversation['proof'] {
   let { proof } = state
-  const proven = state.tasks.get(turnedFor)
   if (!proven) return proof
   for (const task of valuesIn(state.tasks)) {
     const before = proofOf({ proof }, task.id)
@@ -232,16 +225,16 @@ function withSpent(state: Conversation, hash: string, turnedFor = ''): Conversat
 
 const hasCheck = ({ checks }: Task, hash: string): boolean => checks?.some(check => check.hash === hash) ?? false
 
-/** A check proves the first task of a plan for which it failed at the baseline and passed on the claim. */
-function turned(state: Conversation, data: EventData['check_ran']): Partial<CheckRecord> {
+/**
+ * The task that a run proves: the first of a plan for which the check failed at the baseline and passed on the claim.
+ * With changes that wait to be accepted it proves nothing yet.
+ */
+function provenTask(state: Conversation, data: EventData['check_ran']): Task | undefined {
   const { hash, result, why, task_id } = data
-  if (result === 'failed') return { red: true }
   const task = state.tasks.get(task_id ?? '')
   if (!task || result !== 'passed' || !(why === 'claim' || (why === 'person' && isGranted(state, hash, task))))
-    return {}
-  // With changes that wait to be accepted it proves nothing yet, for any task.
-  const isClean = waitingIn(state, task, data).length === 0
-  return { red: false, ...(isClean ? provenFor(state, hash, task) : {}) }
+    return undefined
+  return waitingIn(state, task, data).length === 0 && canProve(state, hash, task) ? task : undefined
 }
 
 /** True if a claim saw the check pass on changes that had to be accepted; these may have been undone since. */
@@ -250,14 +243,16 @@ const isGranted = (state: Conversation, hash: string, task: Task): boolean => {
   return task.status === 'completed' && run?.result === 'passed' && (run.changes ?? []).length > 0
 }
 
-/** Proves nothing if the check passed the task's baseline, or turned green for another task. */
-function provenFor(state: Conversation, hash: string, task: Task): Pick<CheckRecord, 'proves' | 'turned'> {
-  const record = recordOf(state, hash)
+/** A check proves nothing if it passed the task's baseline, or turned green for another task. */
+function canProve(state: Conversation, hash: string, task: Task): boolean {
   const { baseline, spent } = proofOf(state, task.id)
   const wasRed = baseline[hash] === 'failed' && spent?.[hash] === undefined
-  if (!wasRed || turnedInPlan(state, record, task)) return {}
-  const before = turnedTasks(state, record)
-  return { proves: task.id, ...(before.length > 0 ? { turned: before } : {}) }
+  return wasRed && !turnedInPlan(state, recordOf(state, hash), task)
+}
+
+function withTurned(runs: Conversation['runs'], hash: string, { id: task_id, plan_id }: Task): Conversation['runs'] {
+  const record = recordOf({ runs }, hash)
+  return runs.with(hash, { ...record, turned: [...(record.turned ?? []), { task_id, plan_id }] })
 }
 
 /** Recomputes what the checks of a plan's completed tasks prove once a person accepts changes. */
@@ -265,12 +260,12 @@ function provenBy(state: Conversation, planId: string): Pick<Conversation, 'runs
   let { runs, proof } = state
   for (const task of checkedOf(state, planById(state, planId))) {
     for (const { hash } of task.status === 'completed' ? (task.checks ?? []) : []) {
-      const run = countingRun(taskRuns({ proof }, task.id, hash))
-      if (run?.result !== 'passed' || !run.changes?.length || waitingIn({ ...state, proof }, task, run).length > 0)
-        continue
-      const proven = provenFor({ ...state, runs, proof }, hash, task)
-      runs = runs.with(hash, { ...recordOf({ runs }, hash), ...proven })
-      proof = withSpent({ ...state, runs, proof }, hash, proven.proves)
+      const now = { ...state, runs, proof }
+      const run = countingRun(taskRuns(now, task.id, hash))
+      if (run?.result !== 'passed' || !run.changes?.length || waitingIn(now, task, run).length > 0) continue
+      if (!canProve(now, hash, task)) continue
+      runs = withTurned(runs, hash, task)
+      proof = withSpent({ ...now, runs }, hash, task)
     }
   }
   return { runs, proof }
@@ -373,16 +368,12 @@ export function afterRewording(state: Conversation, task: Task, fields: readonly
 }
 
 /** Voids the proof of a task, also for other tasks of its plan. */
-function withoutProof(state: Conversation, task: Task): Conversation['runs'] {
+function withoutProof(state: Conversation, { id, plan_id, checks = [] }: Task): Conversation['runs'] {
   let { runs } = state
-  for (const { hash } of task.checks ?? []) {
-    const known = recordOf({ runs }, hash)
-    if (!isProvenBy(known, task.id)) continue
-    const { proves, ...record } = known
-    const turned = (record.turned ?? []).filter(({ task_id }) => task_id !== task.id)
-    const gone = { task_id: task.id, plan_id: task.plan_id, gone: true } as const
-    const others = proves === undefined || proves === task.id ? {} : { proves }
-    runs = runs.with(hash, { ...record, ...others, turned: [...turned, gone] })
+  for (const { hash } of checks) {
+    const record = recordOf({ runs }, hash)
+    const turned = record.turned?.map(each => (each.task_id === id ? { ...each, plan_id, gone: true as const } : each))
+    if (turned && isProvenBy(record, id)) runs = runs.with(hash, { ...record, turned })
   }
   return runs
 }

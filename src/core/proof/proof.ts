@@ -71,14 +71,7 @@ export interface CheckRecord {
   readonly started?: StartedRun
   /** Plan to the result at its confirmation, if that was no failure: there the check only guards. */
   readonly guards?: Readonly<Record<string, CheckResult>>
-  /** The check failed, and no claim has seen it pass since. */
-  readonly red: boolean
-  /**
-   * The task whose claim saw it turn green, in the newest plan with it. For every other task of that plan it only
-   * guards.
-   */
-  readonly proves?: string
-  /** The tasks that it turned green for before: in other plans, or with a text that is `gone`. */
+  /** The tasks whose claims saw it turn green: one in each plan. For every other task of the plan it only guards. */
   readonly turned?: readonly TurnedTask[]
 }
 
@@ -204,7 +197,7 @@ export interface Proofs extends Plans {
 export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
   valueIn(state.proof, taskId) ?? NO_PROOF
 
-const NO_RUNS: CheckRecord = { red: false }
+const NO_RUNS: CheckRecord = {}
 
 export const recordOf = (state: Pick<Proofs, 'runs'>, hash: string): CheckRecord => valueIn(state.runs, hash) ?? NO_RUNS
 
@@ -223,20 +216,14 @@ export function tailOf(state: Pick<Proofs, 'runs'>, hash: string, run: CheckRun 
 }
 
 /** True if a check turned from red to green for a task with its current text. */
-export const isProvenBy = ({ proves, turned = [] }: CheckRecord, taskId: string): boolean =>
-  proves === taskId || turned.some(({ task_id, gone }) => task_id === taskId && !gone)
-
-export function turnedTasks(
-  state: Pick<Proofs, 'tasks'>,
-  { proves = '', turned = [] }: CheckRecord,
-): readonly TurnedTask[] {
-  const newest = valueIn(state.tasks, proves)
-  return newest ? [...turned, { task_id: newest.id, plan_id: newest.plan_id }] : turned
-}
+export const isProvenBy = ({ turned = [] }: CheckRecord, taskId: string): boolean =>
+  turned.some(({ task_id, gone }) => task_id === taskId && !gone)
 
 /** The task of the same plan, most often the given one, that a check turned green for. */
-export const turnedInPlan = (state: Pick<Proofs, 'tasks'>, record: CheckRecord, task: Task): TurnedTask | undefined =>
-  turnedTasks(state, record).find(({ task_id, plan_id }) => task_id === task.id || plan_id === task.plan_id)
+export const turnedInPlan = ({ tasks }: Pick<Proofs, 'tasks'>, { turned = [] }: CheckRecord, task: Task) =>
+  turned.find(
+    ({ task_id, plan_id }) => task_id === task.id || (valueIn(tasks, task_id)?.plan_id ?? plan_id) === task.plan_id,
+  )
 
 /** A person's check needs no approval: it runs nothing. */
 export const isApproved = (state: Pick<Proofs, 'proof'>, taskId: string, check: Check): boolean =>

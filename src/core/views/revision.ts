@@ -1,3 +1,4 @@
+import { longestIncreasing } from '../decide/position.ts'
 import type { Resolution } from '../model/event.ts'
 import { type RowChange, sameRow } from '../model/review.ts'
 import type { Row } from '../model/row.ts'
@@ -41,15 +42,9 @@ export const isUnchanged = ({ rows, removed }: Revision): boolean =>
 
 /** The smallest set of indexes whose numbers are out of order. Undefined entries are skipped. */
 export function outOfOrder(numbers: readonly (number | undefined)[]): ReadonlySet<number> {
-  const chains: { readonly last: number; readonly places: readonly number[] }[] = []
-  const longest = (of: typeof chains): readonly number[] =>
-    of.reduce<readonly number[]>((best, { places }) => (places.length >= best.length ? places : best), [])
-  for (const [place, last] of numbers.entries()) {
-    if (last === undefined) continue
-    chains.push({ last, places: [...longest(chains.filter(chain => chain.last < last)), place] })
-  }
-  const kept = new Set(longest(chains))
-  return new Set([...numbers.keys()].filter(place => numbers[place] !== undefined && !kept.has(place)))
+  const places = [...numbers.keys()].filter(place => numbers[place] !== undefined)
+  const kept = longestIncreasing(places.map(place => numbers[place] ?? 0))
+  return new Set(places.filter((_, index) => !kept.has(index)))
 }
 
 /** A row that a person made of a draft. */

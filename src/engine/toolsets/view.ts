@@ -1,6 +1,6 @@
 import { type Conversation, listed, openTasks } from '../../core/model/conversation.ts'
 import { isIdle } from '../../core/decide/turns.ts'
-import { TOOLSETS } from '../../core/model/policy.ts'
+import { captures, TOOLSETS } from '../../core/model/policy.ts'
 import type { Task } from '../../core/model/task.ts'
 import { cut } from '../../core/model/text.ts'
 
@@ -13,7 +13,7 @@ export interface View {
 
 /** The turn whose plan `remaining` counts, or undefined for the whole list. */
 function scopeOf({ state, turnId }: View): string | undefined {
-  return state.policy && TOOLSETS[state.policy.toolset].counts === 'conversation' ? undefined : turnId
+  return captures(state.policy) ? undefined : turnId
 }
 
 export const tasksIn = (view: View): Task[] => listed(view.state, scopeOf(view))
