@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import { NOT_ACCEPTED } from '../proof/held-out.ts'
 import { plusMs, type Instant } from './instant.ts'
@@ -538,9 +539,4 @@ function resolvedStatus({ action, reason, via }: EventData['task_create_review_r
   if (action === 'confirm') return 'confirmed'
   // Only the system expires a review. A person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
-}
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const set = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(set) as ReturnType<typeof defined<T>>
 }

@@ -18,6 +18,17 @@ export interface PlanTally {
   readonly standings: Readonly<Record<Standing, number>> | undefined
 }
 
+/** The same for documents: `of` is the total. */
+export interface PlanCount extends Omit<PlanTally, 'total' | 'standings'> {
+  readonly of: number
+  readonly standings: Readonly<Record<Standing, number>>
+}
+
+export function planCount(state: Proofs, tasks: readonly Task[]): PlanCount {
+  const { total: of, ...counts } = countTasks(tasks)
+  return { ...counts, of, standings: standingsOf(state, tasks) }
+}
+
 type TaskTally = Omit<PlanTally, 'standings'>
 
 export function countTasks(tasks: readonly Task[]): TaskTally {
