@@ -80,3 +80,19 @@ function within(text: string, open: string, close: string): string | undefined {
 const KEYWORDS: ReadonlySet<string> = new Set(
   '! { } [[ case coproc do done elif else esac fi for function if in select then time until while'.split(' '),
 )
+
+/**
+ * Commands that only read the files they name: these are the subject of the check. Not with an option that may load
+ * another file.
+ */
+export const onlyReads = (run: readonly string[]): boolean =>
+  READERS.some(([command, loads]) => command.test(run.join(' ')) && !loads.test(run.join(' ')))
+
+const READERS: readonly (readonly [command: RegExp, loads: RegExp])[] = [
+  [/^(?:test|\[|ls|stat|wc|head|tail|node (?:-c|--check)|python[\d.]* -m py_compile) /, /^\b$/],
+  [/^(?:[ef]?grep|rg) /, / (?:-\w*f|--(?:file|pre|ignore-file|exclude-from))/],
+  [
+    /^(?:npx |pnpm exec |uv run |node_modules\/\.bin\/)?(?:tsc|eslint|oxlint|biome|prettier|ruff|flake8|pylint|mypy|pyright|shellcheck) /,
+    / (?:-[cfipr]|--[\w-]*(?:config|rule|plugin|project|parser|resolve|format|ignore|require|loader|suppress|path|file|dir)[\w-]*)(?:[ =]|$)/,
+  ],
+]
