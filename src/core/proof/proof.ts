@@ -1,13 +1,14 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { ModelEdit } from '../model/command.ts'
+import type { Reading } from '../model/conversation.ts'
 import type { Edge, Verdict } from '../model/event.ts'
 import { isHidden } from './held-out.ts'
 import type { Instant } from '../model/instant.ts'
 import { type Plan, planById, type Plans } from '../model/plan.ts'
 import type { FileChange } from './file-change.ts'
 import type { ToolsetName } from '../model/policy.ts'
-import { type Keyed, valueIn } from '../model/table.ts'
+import { valueIn } from '../model/table.ts'
 import type { Task } from '../model/task.ts'
 
 /** The plan was confirmed, a task was claimed, the plan is about to end, or a person asked. */
@@ -186,13 +187,7 @@ export interface CheckRequest {
 }
 
 /** The input of these functions: a state or its snapshot. */
-export interface Proofs extends Plans {
-  readonly proof: Keyed<TaskProof>
-  readonly runs: Keyed<CheckRecord>
-  readonly claims: Keyed<OpenClaim>
-  readonly requests: readonly CheckRequest[]
-  readonly edits: Keyed<Readonly<Record<string, number>>>
-}
+export type Proofs = Plans & Reading<'proof' | 'runs' | 'claims' | 'requests' | 'edits'>
 
 export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
   valueIn(state.proof, taskId) ?? NO_PROOF

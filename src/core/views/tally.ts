@@ -1,7 +1,7 @@
+import type { Reading } from '../model/conversation.ts'
 import type { Proofs } from '../proof/proof.ts'
 import { type Standing, standingsOf } from '../proof/standing.ts'
-import type { Review } from '../model/review.ts'
-import { type Keyed, valueIn } from '../model/table.ts'
+import { valueIn } from '../model/table.ts'
 import type { Task } from '../model/task.ts'
 import { countedAs, type PlanCounts, type Turn } from '../model/turn.ts'
 
@@ -58,13 +58,7 @@ export const tallied = ({
 
 /** True if the plan of an agent elsewhere has nothing open and no review waits. */
 export function isSettledElsewhere(
-  {
-    pending_reviews,
-    reviews,
-  }: {
-    readonly pending_reviews: readonly string[]
-    readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
-  },
+  { pending_reviews, reviews }: Reading<'pending_reviews' | 'reviews'>,
   { id, status }: Turn,
   tally: PlanTally | undefined,
 ): boolean {
