@@ -18,7 +18,6 @@ interface Bare {
 async function barePostgres(url: string): Promise<Bare> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  const body = 'x'.repeat(500)
   const data = 'x'.repeat(640)
   const at = new Date().toISOString()
   const ref = ['local', 'bare']
@@ -47,11 +46,10 @@ async function barePostgres(url: string): Promise<Bare> {
       })
       await client.query({
         name: 'tasks',
-        text: `INSERT INTO ${SCHEMA}.tasks (tenant, conversation, id, turn, status, position, number, created_at, removed, body)
-          SELECT $1, $2, id, 't1', 'pending', seq, seq, $3, false, $4 FROM unnest($5::text[], $6::int[]) AS task (id, seq)
-          ON CONFLICT (tenant, id) DO UPDATE SET status = excluded.status, position = excluded.position,
-            removed = excluded.removed, body = excluded.body`,
-        values: [...ref, at, body, ids, seqs],
+        text: `INSERT INTO ${SCHEMA}.tasks (tenant, conversation, id, seq, removed)
+          SELECT $1, $2, id, seq, false FROM unnest($3::text[], $4::int[]) AS task (id, seq)
+          ON CONFLICT (tenant, id) DO UPDATE SET seq = excluded.seq, removed = excluded.removed`,
+        values: [...ref, ids, seqs],
       })
       await client.query({
         name: 'conversation',
@@ -62,12 +60,13 @@ async function barePostgres(url: string): Promise<Bare> {
       await client.query('COMMIT')
     },
     read: async conversation => {
-      const { rows } = await client.query<{ body: string }>({
+      const { rows } = await client.query<{ data: string }>({
         name: 'list',
-        text: `SELECT body FROM ${SCHEMA}.tasks WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY position`,
+        text: `SELECT data FROM ${SCHEMA}.tasks JOIN ${SCHEMA}.events USING (tenant, conversation, seq)
+          WHERE tenant = 'local' AND conversation = $1 AND NOT removed ORDER BY seq`,
         values: [conversation],
       })
-      return rows.map(row => JSON.parse(row.body) as unknown)
+      return rows.map(row => JSON.parse(row.data) as unknown)
     },
     close: () => client.end(),
   }

@@ -153,7 +153,7 @@ async function serverProcesses(client: Client): Promise<number[]> {
 }
 
 async function indexSize(client: Client): Promise<string> {
-  const sql = `SELECT pg_total_relation_size('${SCHEMA}.search_documents') + pg_total_relation_size('${SCHEMA}.search_words') AS size`
+  const sql = `SELECT pg_total_relation_size('${SCHEMA}.search_documents') AS size`
   return `${Math.round(Number((await client.query<{ size: string }>(sql)).rows[0]?.size) / 1e6)} MB`
 }
 

@@ -26,7 +26,7 @@ export async function bareSqlite(
     'INSERT INTO events (conversation_id, seq, v, type, turn_id, timestamp, data, chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   )
   const putTask = db.prepare(
-    `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO tasks (tenant, id, conversation_id, seq, removed) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed`,
   )
   const list = db.prepare(
@@ -45,7 +45,7 @@ export async function bareSqlite(
       for (let index = 0; index < events; index += 1) {
         seq += 1
         putEvent.run(id, seq, 1, 'task_changed', 't1', at, data, 'x'.repeat(22))
-        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, at, 0)
+        putTask.run('local', events === 1 ? 'task' : `task-${seq}`, id, seq, 0)
       }
       commit.run()
     },

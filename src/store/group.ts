@@ -13,12 +13,14 @@ type Serve<C> = (calls: readonly C[], since: number) => Promise<void> | undefine
 /** Collects the calls of one event loop turn and serves them together, one group at a time. */
 export class Group<C> {
   readonly #serve: Serve<C>
+  readonly #onIdle: () => void
   #waiting: C[] = []
   #since = 0
   #busy: Promise<void> | undefined
 
-  constructor(serve: Serve<C>) {
+  constructor(serve: Serve<C>, onIdle: () => void = () => {}) {
     this.#serve = serve
+    this.#onIdle = onIdle
   }
 
   add(call: C): void {
@@ -44,6 +46,7 @@ export class Group<C> {
       }
     } finally {
       this.#busy = undefined
+      this.#onIdle()
     }
   }
 }

@@ -5,7 +5,7 @@ import { type Need, needsOf } from '../core/model/needs.ts'
 import { withoutOrigin } from '../core/model/origin.ts'
 import { lastTurnOf, planById } from '../core/model/plan.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../core/model/review.ts'
-import type { Task, TaskStatus } from '../core/model/task.ts'
+import type { Task } from '../core/model/task.ts'
 import { markOf, type SessionMark } from '../core/views/session-list.ts'
 import { nameGiven, titleGiven } from '../core/views/title.ts'
 import type { TurnStatus } from '../core/model/turn.ts'
@@ -34,14 +34,9 @@ export interface ConversationRow {
 }
 export interface TaskRow {
   readonly id: string
+  /** The event that holds the task. */
   readonly seq: number
-  readonly turn: string
-  readonly status: TaskStatus
-  readonly position: number
-  readonly number: number
-  readonly created_at: Instant
   readonly removed: boolean
-  readonly body: Task
 }
 export interface TurnRow {
   readonly turn: string
@@ -132,17 +127,7 @@ function taskRows(events: readonly StoredEvent[]): TaskRow[] {
   for (const event of events) {
     if (event.type !== 'task_created' && event.type !== 'task_changed' && event.type !== 'task_removed') continue
     const { task } = event.data
-    rows.set(task.id, {
-      id: task.id,
-      seq: event.seq,
-      turn: task.conversation_turn_id,
-      status: task.status,
-      position: task.position,
-      number: task.number,
-      created_at: task.created_at,
-      removed: task.removed_at !== undefined,
-      body: task,
-    })
+    rows.set(task.id, { id: task.id, seq: event.seq, removed: task.removed_at !== undefined })
   }
   return [...rows.values()]
 }

@@ -5,17 +5,13 @@ import { setImmediate, setTimeout as delay } from 'node:timers/promises'
  */
 export type SliceOutcome = 'more' | 'done' | 'busy'
 
-/** Debounce: commits in quick succession are indexed together. */
-const QUIET_MS = 200
-/** Share of the time that background indexing may take: while commits arrive, and while none do. */
-const BUSY_SHARE = 0.02
-const IDLE_SHARE = 0.5
+/** Between a commit and a slice, and between slices, so that indexing takes a small share of the time. */
+const PAUSE_MS = 200
 const MAX_WAIT_MS = 1_000
 
 export class CatchUp {
   readonly #slice: () => Promise<SliceOutcome>
   #timer: NodeJS.Timeout | undefined
-  #isNoted = false
   #working: Promise<SliceOutcome> | undefined
   #stopped = false
 
@@ -27,8 +23,8 @@ export class CatchUp {
 
   /** Call after each commit. */
   note(): void {
-    this.#isNoted = true
-    this.#schedule(QUIET_MS)
+    if (this.#stopped || this.#timer) return
+    this.#timer = setTimeout(() => void this.#background(), PAUSE_MS).unref()
   }
 
   /**
@@ -41,7 +37,7 @@ export class CatchUp {
     try {
       // A slice that hangs continues without the search.
       const isDone = await Promise.race([this.#all(signal), delay(MAX_WAIT_MS, false, { signal })])
-      if (!isDone) this.#schedule(QUIET_MS)
+      if (!isDone) this.note()
       return isDone
     } finally {
       ending.abort()
@@ -66,20 +62,11 @@ export class CatchUp {
     return false
   }
 
-  #schedule(ms: number): void {
-    if (this.#stopped || this.#timer) return
-    this.#timer = setTimeout(() => void this.#background(), ms).unref()
-  }
-
   async #background(): Promise<void> {
-    const share = this.#isNoted ? BUSY_SHARE : IDLE_SHARE
-    this.#isNoted = false
-    const start = performance.now()
+    this.#timer = undefined
     // A search that fails in the same way reports it; the next commit retries.
     const outcome = await this.#run().catch(() => 'done' as const)
-    this.#timer = undefined
-    if (outcome === 'more') this.#schedule((performance.now() - start) * (1 / share - 1))
-    else if (outcome === 'busy' || this.#isNoted) this.#schedule(QUIET_MS)
+    if (outcome !== 'done') this.note()
   }
 
   /** Runs one slice at a time. */

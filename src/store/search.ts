@@ -34,10 +34,7 @@ export interface Loaded {
 
 export interface SearchIndex {
   readonly places: readonly ('string' | 'number')[]
-  /**
-   * Finds the documents that contain all terms, kind by kind, until there are `enough`. Newest first, by write order,
-   * not by timestamp.
-   */
+  /** Finds the documents that contain all terms, kind by kind. Newest first, by write order, not by timestamp. */
   newest(
     tenant: string,
     kinds: readonly SearchKind[],
@@ -56,8 +53,6 @@ interface FoundDocuments {
 
 export interface NewestOptions {
   readonly limit: number
-  /** Stop after this many in all; later kinds may be left out. */
-  readonly enough: number
   readonly after?: SortKey | undefined
 }
 
@@ -75,7 +70,7 @@ export function searchIn(index: SearchIndex): Search {
     if (terms.length === 0) return { items: [], next_cursor: null }
     const limit = page.limit + 1
     const continued = page.cursor === undefined ? {} : { after }
-    const { documents, isComplete } = await index.newest(tenant, [kind], terms, { limit, enough: limit, ...continued })
+    const { documents, isComplete } = await index.newest(tenant, [kind], terms, { limit, ...continued })
     const { items, next_cursor } = paged(
       documents,
       page.limit,
@@ -97,7 +92,7 @@ export function searchIn(index: SearchIndex): Search {
       const most = Math.min(limit, MAX_RESULTS)
       if (terms.length === 0) return { results: [], indexing: false }
       const kinds = kind ? [kind] : SEARCH_KINDS
-      const { documents, isComplete } = await index.newest(tenant, kinds, terms, { limit: MAX_RANKED, enough: most })
+      const { documents, isComplete } = await index.newest(tenant, kinds, terms, { limit: MAX_RANKED })
       const ofKind = (each: SearchKind): IndexedDocument[] => documents.filter(document => document.kind === each)
       const best = kinds.flatMap(each => ranked(ofKind(each), terms))
       const loaded = await index.load(tenant, best.slice(0, most))

@@ -227,7 +227,7 @@ async function settings(options: MuteProxyOptions): Promise<Record<string, unkno
     'client_connection_check_interval',
   ]
   const shown = names.map(name => `current_setting('${name}') AS ${name}`)
-  const [row] = await connections.query({ text: `SELECT ${shown.join(', ')}` }, [])
+  const [row] = await connections.query(`SELECT ${shown.join(', ')}`, [])
   return row ?? {}
 }
 

@@ -1,30 +1,27 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Pool, type PoolClient, type QueryResultRow } from 'pg'
+import { type Client, Pool, type PoolClient, type QueryResultRow } from 'pg'
 import { closed } from '../store-error.ts'
-import { Session, setLimits, type Statement, type Value } from './session.ts'
-import { busy, connectionError, isMute, isTransient, toStoreError } from './to-store-error.ts'
+import { busy, connectionError, endsConnection, isMute, isTransient, toStoreError } from './to-store-error.ts'
+
+export type Value = string | number | boolean | null | readonly string[]
+
+interface QueryOptions {
+  /** Default: true for statements with values. With false, it is planned for its values each time. */
+  readonly isPrepared?: boolean
+}
 
 export interface UseOptions {
   readonly ms?: number
   readonly retries?: boolean
 }
 
-export interface Database {
-  /**
-   * Runs one statement that waits for no row lock. It may run twice: after a lost connection its outcome is unknown.
-   */
-  query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
-  /** Like `query`, for a statement that may wait for a row lock. One round trip. */
-  write<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]>
-  /**
-   * Runs `work` on one connection. Retries within the timeout if the connection is lost or the transaction conflicts.
-   * Rolls back an open transaction.
-   */
-  use<T>(work: (session: Session) => Promise<T>, options?: UseOptions): Promise<T>
-}
+/** Leaves one second of a request's five. */
+export const TIMEOUT_MS = 4_000
+
+const GOODBYE_MS = 1_000
 
 /** Shares one timeout between several calls. */
-export function together(database: Pick<Database, 'use'>, ms: number): Pick<Database, 'use'> {
+export function together(database: Pick<Connections, 'use'>, ms: number): Pick<Connections, 'use'> {
   const until = performance.now() + ms
   return {
     use: async (work, options) => {
@@ -35,11 +32,8 @@ export function together(database: Pick<Database, 'use'>, ms: number): Pick<Data
   }
 }
 
-/** Leaves one second of a request's five. */
-export const TIMEOUT_MS = 4_000
-
-/** One kind of work has a pool of its own, so that no other kind can starve it. */
-export class Connections implements Database {
+/** A pool for one kind of work, so that no other kind can starve it. */
+export class Connections {
   readonly #ms: number
   readonly #newPool: () => Pool
   #pool: Pool
@@ -73,26 +67,36 @@ export class Connections implements Database {
     this.#pool = this.#newPool()
   }
 
-  query<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
-    return this.use(session => session.query<R>(statement, values))
+  /** Runs one statement that waits for no row lock. It may run twice: after a lost connection its outcome is unknown. */
+  query<R extends QueryResultRow>(text: string, values: readonly Value[], options: QueryOptions = {}): Promise<R[]> {
+    return this.use(session => session.query<R>(text, values, options))
   }
 
-  write<R extends QueryResultRow>(statement: Statement, values: readonly Value[]): Promise<R[]> {
+  /** Like `query`, for a statement that may wait for a row lock. One round trip. */
+  write<R extends QueryResultRow>(text: string, values: readonly Value[]): Promise<R[]> {
     return this.use(async session => {
-      const [, rows] = await Promise.all([
-        session.begin(),
-        session.query<R>(statement, values),
-        session.query({ text: 'COMMIT' }),
-      ])
+      const [, rows] = await Promise.all([session.begin(), session.query<R>(text, values), session.query('COMMIT')])
       return rows
     })
   }
 
+  /**
+   * Runs `work` on one connection. Retries within the timeout if the connection is lost or the transaction conflicts.
+   * Rolls back an open transaction.
+   */
   async use<T>(work: (session: Session) => Promise<T>, { ms = this.#ms, retries = true }: UseOptions = {}): Promise<T> {
     if (this.#isClosed) throw closed()
     this.#inUse += 1
+    const until = performance.now() + ms
     try {
-      return await this.#use(work, performance.now() + ms, retries)
+      for (let tries = 0; ; tries += 1) {
+        const attempt = await this.#try(work, until)
+        if ('value' in attempt) return attempt.value
+        // Jitter, so that calls that lost a connection together do not retry together.
+        const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
+        if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
+        await delay(pauseMs)
+      }
     } finally {
       this.#inUse -= 1
       if (this.#isClosed && this.#inUse === 0) this.#empty.resolve()
@@ -106,30 +110,14 @@ export class Connections implements Database {
     await Promise.race([this.#pool.end(), delay(GOODBYE_MS, undefined, { ref: false })])
   }
 
-  async #use<T>(work: (session: Session) => Promise<T>, until: number, retries: boolean): Promise<T> {
-    let before: unknown
-    for (let tries = 0; ; tries += 1) {
-      const attempt = await this.#try(work, until, before)
-      if (!('error' in attempt)) return attempt.value
-      // Jitter, so that calls that lost a connection together do not retry together.
-      const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
-      if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
-      before = attempt.error
-      await delay(pauseMs)
-    }
-  }
-
   async #try<T>(
     work: (session: Session) => Promise<T>,
     until: number,
-    before: unknown,
   ): Promise<{ value: T } | { error: unknown; isRetryable: boolean }> {
     const pool = this.#pool
     let session: Session | undefined
     try {
-      const client = await inTime(pool.connect(), until)
-      if (!client) return { error: before ?? busy(), isRetryable: false }
-      session = new Session(client, this.#ms, until)
+      session = new Session(await connected(pool, until), this.#ms, until)
       return { value: await work(session) }
     } catch (error) {
       if (isMute(error)) this.#renew(pool)
@@ -148,17 +136,132 @@ export class Connections implements Database {
   }
 }
 
-const GOODBYE_MS = 1_000
-
-/** Undefined once the time is over. */
-async function inTime(connecting: Promise<PoolClient>, until: number): Promise<PoolClient | undefined> {
-  const done = new AbortController()
-  const late = delay(Math.max(0, until - performance.now()), undefined, { signal: done.signal }).catch(() => undefined)
+/** Ends in time, also while all connections are in use. */
+async function connected(pool: Pool, until: number): Promise<PoolClient> {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, until - performance.now())
+  const connecting = pool.connect()
   try {
-    const client = await Promise.race([connecting, late])
-    if (!client) void connecting.then(unused => unused.release()).catch(() => {})
-    return client
+    const client = await Promise.race([connecting, late.promise])
+    if (client) return client
+    void connecting.then(unused => unused.release()).catch(() => {})
+    throw busy()
   } finally {
-    done.abort()
+    clearTimeout(timer)
   }
+}
+
+/** One connection while in use. pg's own `query_timeout` ends it if the work does not finish in time. */
+export class Session {
+  readonly #client: PoolClient
+  readonly #callMs: number
+  readonly #onError = (): void => this.discard()
+  #until: number
+  #lost = false
+  /** Statements that were sent and not answered. */
+  #inFlight = 0
+
+  constructor(client: PoolClient, callMs: number, until: number) {
+    this.#client = client
+    this.#callMs = callMs
+    this.#until = until
+    client.on('error', this.#onError)
+  }
+
+  get lost(): boolean {
+    return this.#lost
+  }
+
+  get msLeft(): number {
+    return this.#until - performance.now()
+  }
+
+  async query<R extends QueryResultRow>(
+    text: string,
+    values?: readonly Value[],
+    { isPrepared = values !== undefined }: QueryOptions = {},
+  ): Promise<R[]> {
+    const query_timeout = Math.ceil(Math.min(this.msLeft, this.#callMs))
+    if (query_timeout <= 0) throw busy()
+    this.#inFlight += 1
+    try {
+      const asked = { text, values: values?.map(storableValue) ?? [], query_timeout }
+      const named = isPrepared ? { ...asked, name: nameOf(text) } : asked
+      return (await this.#client.query<R, Value[]>(named)).rows
+    } catch (error) {
+      if (endsConnection(error)) this.discard()
+      // In less time, even a reachable database need not have answered.
+      throw isMute(error) && query_timeout < this.#callMs / 3 ? busy() : error
+    } finally {
+      this.#inFlight -= 1
+    }
+  }
+
+  /**
+   * Begins a transaction with its own limits, because the session may belong to a pooler. Statements have only lock
+   * timeouts: a statement timeout could cancel a COMMIT that waits for a standby, which would then count as done.
+   */
+  async begin(): Promise<void> {
+    const lockMs = lockMsOf(Math.min(this.msLeft, this.#callMs))
+    await this.query(`BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = ${lockMs};
+      SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = ${Math.round(this.#callMs / 2)}`)
+  }
+
+  limit(ms: number): void {
+    this.#until = Math.min(this.#until, performance.now() + ms)
+  }
+
+  discard(): void {
+    this.#lost = true
+  }
+
+  async release(): Promise<void> {
+    if (this.#inFlight > 0) this.discard()
+    // Closing the connection also rolls back.
+    if (!this.#lost && this.#client.getTransactionStatus() !== 'I') {
+      await this.query('ROLLBACK').catch(() => this.discard())
+    }
+    this.#client.off('error', this.#onError)
+    this.#client.release(this.#lost)
+  }
+}
+
+/** Names of prepared statements, by their text: all of them are constants. */
+const names = new Map<string, string>()
+
+function nameOf(text: string): string {
+  const name = names.get(text) ?? `runsheet-${names.size}`
+  names.set(text, name)
+  return name
+}
+
+/**
+ * Tells the server to give up on a client that is gone, and its locks. Not as startup parameters, which poolers refuse,
+ * and not behind a pooler, which a different backend pid reveals: others share its sessions.
+ */
+export function setLimits(client: Client | PoolClient, ms: number): void {
+  const settings = {
+    statement_timeout: ms,
+    lock_timeout: lockMsOf(ms),
+    idle_in_transaction_session_timeout: ms / 2,
+    tcp_user_timeout: ms,
+    client_connection_check_interval: 1_000,
+  }
+  const pid = 'processID' in client ? Number(client.processID) : 0
+  const calls = Object.entries(settings).map(([name, value]) => `set_config('${name}', '${Math.round(value)}', false)`)
+  client.query(`SELECT ${calls.join(', ')} WHERE pg_backend_pid() = $1`, [pid]).catch(() => {})
+}
+
+/** The server gives up on a lock before we do, so that we learn the reason. */
+const lockMsOf = (ms: number): number => Math.max(1, Math.floor(ms - 500))
+
+/**
+ * Text that PostgreSQL can store: no NUL, no lone surrogate. JSON escapes both, so this affects only names and
+ * searches.
+ */
+export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\u2400')
+
+function storableValue(value: Value): Value {
+  if (typeof value === 'string') return storable(value)
+  return Array.isArray(value) ? value.map(storable) : value
 }

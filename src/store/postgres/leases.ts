@@ -1,9 +1,8 @@
 import { instantOf } from '../../core/model/instant.ts'
 import { isExclusive, type Need } from '../../core/model/needs.ts'
 import type { ClaimOptions, DueReview, Lease, Store } from '../store.ts'
-import type { Database } from './connections.ts'
+import type { Connections, Value } from './connections.ts'
 import { SCHEMA } from './schema.ts'
-import type { Statement, Value } from './session.ts'
 
 /** Our advisory lock number ("RUNC"), combined with the need's hash: serializes claims for the same need. */
 const LOCK = 0x52_55_4e_43
@@ -14,7 +13,7 @@ type Leases = Pick<Store, 'now' | 'claim' | 'served' | 'renew' | 'release' | 'du
  * Leases of turns and deadlines of reviews, by the database's clock. `leases` may wait for a turn's row lock, `looks`
  * never does.
  */
-export function postgresLeases(looks: Database, leases: Database, skewMs: () => number): Leases {
+export function postgresLeases(looks: Connections, leases: Connections, skewMs: () => number): Leases {
   return {
     now: async () => {
       const [clock] = await looks.query<{ now: Date }>(SQL.now, [skewMs()])
@@ -53,14 +52,14 @@ export function postgresLeases(looks: Database, leases: Database, skewMs: () => 
  * Claims a turn when some needs are exclusive. Claims for the same need queue, so each sees the result of the one
  * before. None waits for a row lock.
  */
-function claimAlone(looks: Database, exclusive: readonly Need[], values: readonly Value[]): Promise<Lease[]> {
+function claimAlone(looks: Connections, exclusive: readonly Need[], values: readonly Value[]): Promise<Lease[]> {
   return looks.use(async session => {
     const [, , , claimed] = await Promise.all([
       session.begin(),
       session.query(SQL.queue, [exclusive]),
       session.query(SQL.overtake, [values[0] ?? 0, exclusive]),
       session.query<Lease>(SQL.claimAlone, [...values, exclusive]),
-      session.query({ text: 'COMMIT' }),
+      session.query('COMMIT'),
     ])
     return claimed
   })
@@ -89,55 +88,28 @@ const claimWhere = (condition: string): string => `WITH free AS MATERIALIZED (
   RETURNING t.tenant, t.conversation, t.turn, t.attempt`
 
 const SQL = {
-  now: { name: 'runsheet-now', text: `SELECT ${NOW} AS now` },
-  claimAny: { name: 'runsheet-claim-any', text: claimWhere('true') },
+  now: `SELECT ${NOW} AS now`,
+  claimAny: claimWhere('true'),
   // Waits for a row that is being written, then checks it again.
-  claimWanted: {
-    name: 'runsheet-claim-wanted',
-    text: `UPDATE ${SCHEMA}.turns ${TAKE} WHERE tenant = $5 AND conversation = $6 AND turn = $7 AND ${FREE}
+  claimWanted: `UPDATE ${SCHEMA}.turns ${TAKE} WHERE tenant = $5 AND conversation = $6 AND turn = $7 AND ${FREE}
       RETURNING tenant, conversation, turn, attempt`,
-  },
-  queue: {
-    name: 'runsheet-claim-queue',
-    text: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext(need)) FROM unnest($1::text[]) AS need`,
-  },
+  queue: `SELECT pg_advisory_xact_lock(${LOCK}, hashtext(need)) FROM unnest($1::text[]) AS need`,
   // Fences late holders. A row that is being written may be a renewal in progress, so it is skipped.
-  overtake: {
-    name: 'runsheet-overtake',
-    text: `WITH late AS MATERIALIZED (
+  overtake: `WITH late AS MATERIALIZED (
         SELECT tenant, conversation, turn FROM ${SCHEMA}.turns AS t WHERE serves = ANY ($2::text[]) AND until <= ${NOW}
           AND EXISTS (SELECT FROM ${SCHEMA}.turns AS next WHERE next.needs = t.serves AND next.until <= ${NOW})
         FOR UPDATE SKIP LOCKED
       )
       UPDATE ${SCHEMA}.turns AS t ${END}, attempt = attempt + 1 FROM late
       WHERE (t.tenant, t.conversation, t.turn) = (late.tenant, late.conversation, late.turn)`,
-  },
-  claimAlone: {
-    name: 'runsheet-claim-alone',
-    text: claimWhere(`($5::text IS NULL OR (tenant, conversation, turn) = ($5, $6, $7))
+  claimAlone: claimWhere(`($5::text IS NULL OR (tenant, conversation, turn) = ($5, $6, $7))
       AND NOT (needs = ANY ($8::text[]) AND EXISTS (SELECT FROM ${SCHEMA}.turns AS o WHERE o.serves = t.needs))`),
-  },
-  served: {
-    name: 'runsheet-served',
-    text: `SELECT 1 FROM ${SCHEMA}.turns WHERE serves = $2 AND until > ${NOW} LIMIT 1`,
-  },
-  renew: {
-    name: 'runsheet-renew',
-    text: `UPDATE ${SCHEMA}.turns SET until = ${NOW} + $2::float8 * interval '1 millisecond'
+  served: `SELECT 1 FROM ${SCHEMA}.turns WHERE serves = $2 AND until > ${NOW} LIMIT 1`,
+  renew: `UPDATE ${SCHEMA}.turns SET until = ${NOW} + $2::float8 * interval '1 millisecond'
       WHERE tenant = $3 AND conversation = $4 AND turn = $5 AND attempt = $6 AND until > '-infinity' RETURNING 1`,
-  },
-  release: {
-    name: 'runsheet-release',
-    text: `UPDATE ${SCHEMA}.turns ${END}
+  release: `UPDATE ${SCHEMA}.turns ${END}
       WHERE tenant = $1 AND conversation = $2 AND turn = $3 AND attempt = $4`,
-  },
-  due: {
-    name: 'runsheet-due',
-    text: `SELECT tenant, conversation, id AS review_id FROM ${SCHEMA}.reviews
+  due: `SELECT tenant, conversation, id AS review_id FROM ${SCHEMA}.reviews
       WHERE due_at <= ${NOW} ORDER BY due_at, id LIMIT $2`,
-  },
-  next: {
-    name: 'runsheet-next-due',
-    text: `SELECT min(due_at) AS next FROM ${SCHEMA}.reviews WHERE due_at > ${NOW}`,
-  },
-} satisfies Record<string, Statement>
+  next: `SELECT min(due_at) AS next FROM ${SCHEMA}.reviews WHERE due_at > ${NOW}`,
+}

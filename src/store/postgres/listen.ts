@@ -1,76 +1,107 @@
 import { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'pg'
 import { hintKey, Hints } from '../hints.ts'
-import type { Hint, Ref } from '../store.ts'
-import type { Database } from './connections.ts'
-import { CHANNEL, hintsIn } from './notify.ts'
+import type { Hint } from '../store.ts'
+import { type Connections, setLimits } from './connections.ts'
 import { SCHEMA } from './schema.ts'
-import { setLimits, type Statement } from './session.ts'
+
+const CHANNEL = 'runsheet'
+
+/** Pause after each message: a busy process sends a hundred per second instead of one per commit. */
+const NOTIFY_PAUSE_MS = 10
+/** PostgreSQL's limit is 8,000 bytes. */
+const MAX_BYTES = 7_900
 
 const POLL_MS = 1_500
-
 /** Overlap of polls: a write may become visible this much later than its timestamp. */
 const OVERLAP_MS = 10_000
-
 const RECONNECT_AFTER_MS = 500
-
-const HEARTBEAT_MS = 1_500
-/** Of the connection and of a heartbeat. */
+/** Of the connection and of a poll. */
 const ANSWER_MS = 2_000
 
-interface Changed extends Ref {
-  readonly kind: Hint['kind']
-  readonly seq: number
+/** Tells other processes what changed. Hints are optional: listeners also poll. */
+export class Notifier {
+  readonly #database: Connections
+  readonly #sender: string
+  readonly #waiting = new Map<string, Hint>()
+  #busy: Promise<void> | undefined
+
+  constructor(database: Connections, sender: string) {
+    this.#database = database
+    this.#sender = sender
+  }
+
+  add(hint: Hint): void {
+    this.#waiting.set(hintKey(hint), hint)
+    this.#busy ??= this.#run()
+  }
+
+  async idle(): Promise<void> {
+    await this.#busy
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      // Commits of the same event loop turn share a message.
+      await setImmediate()
+      const payloads = [...this.#waiting.values()].map(hint => JSON.stringify({ sender: this.#sender, hint }))
+      this.#waiting.clear()
+      const sendable = payloads.filter(payload => Buffer.byteLength(payload) <= MAX_BYTES)
+      await this.#database.query(NOTIFY, [sendable]).catch(() => {})
+      await delay(NOTIFY_PAUSE_MS)
+    }
+    this.#busy = undefined
+  }
+}
+
+/** Another process's hint; undefined for our own echo and for foreign messages. */
+function hintIn(payload: string | undefined, self: string): Hint | undefined {
+  try {
+    const { sender, hint } = JSON.parse(payload ?? '')
+    return sender === self || typeof hint?.conversation !== 'string' ? undefined : hint
+  } catch {
+    return undefined
+  }
+}
+
+type Changed = Hint & {
   /** Differs after each write. */
   readonly mark: string
 }
 
 /**
- * Hints about commits of other processes, while there are listeners. LISTEN has its own connection; polling covers for
- * it, because that connection can break and poolers pass no notifications. A heartbeat detects a connection that broke
- * silently.
+ * Hints about commits of other processes, while there are listeners: by NOTIFY, and by a poll on the same connection,
+ * because poolers pass no notifications. The poll also notices a connection that broke silently.
  */
 export class Listener {
   readonly hints = new Hints(
     () => this.#start(),
-    () => this.#end(),
+    () => this.#stop.abort(),
   )
   readonly #url: string
-  readonly #database: Database
   readonly #self: string
-  #stop: AbortController | undefined
+  #stop = new AbortController()
   #listening: Promise<void> = Promise.resolve()
-  #polling: Promise<void> | undefined
-  #timer: NodeJS.Timeout | undefined
   #polledAt = 0
   #seen: ReadonlyMap<string, string> = new Map()
 
-  constructor(url: string, database: Database, self: string) {
+  constructor(url: string, self: string) {
     this.#url = url
-    this.#database = database
     this.#self = self
   }
 
   async close(): Promise<void> {
-    this.#end()
+    this.#stop.abort()
     await this.#listening
-    await this.#polling
   }
 
   #start(): void {
-    const stop = new AbortController()
-    this.#stop = stop
+    this.#stop = new AbortController()
+    const { signal } = this.#stop
+    this.#listening = this.#listening.then(() => this.#listen(signal))
     this.#polledAt = performance.now()
     this.#seen = new Map()
-    this.#timer = setInterval(() => this.#poll(), POLL_MS).unref()
-    const before = this.#listening
-    this.#listening = this.#listen(stop.signal).then(() => before)
-  }
-
-  #end(): void {
-    clearInterval(this.#timer)
-    this.#stop?.abort()
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
@@ -80,6 +111,7 @@ export class Listener {
     }
   }
 
+  /** Returns once the connection is lost. */
   async #follow(signal: AbortSignal): Promise<void> {
     // Our own, so that it can be dropped without a goodbye.
     const socket = new Socket()
@@ -89,7 +121,6 @@ export class Listener {
       connectionTimeoutMillis: ANSWER_MS,
       query_timeout: ANSWER_MS,
       keepAlive: true,
-      pipeline: true,
       stream: () => socket,
     })
     const over = new AbortController()
@@ -98,56 +129,44 @@ export class Listener {
     client.on('error', () => {})
     client.once('end', () => over.abort())
     client.on('notification', ({ payload }) => {
-      for (const hint of hintsIn(payload, this.#self)) this.hints.publish(hint)
+      const hint = hintIn(payload, this.#self)
+      if (hint) this.hints.publish(hint)
     })
     try {
       await client.connect()
       setLimits(client, ANSWER_MS)
       await client.query(`LISTEN ${CHANNEL}`)
-      // Catch up on writes from before LISTEN.
-      this.#poll()
       for (;;) {
-        await delay(HEARTBEAT_MS, undefined, { signal: over.signal, ref: false })
-        await client.query(';')
+        await this.#poll(client)
+        await delay(POLL_MS, undefined, { signal: over.signal, ref: false })
       }
     } catch {
-      // Polling continues meanwhile.
       socket.destroy()
     } finally {
       signal.removeEventListener('abort', stop)
     }
   }
 
-  #poll(): void {
-    this.#polling ??= this.#publishChanged().finally(() => {
-      this.#polling = undefined
-    })
-  }
-
-  async #publishChanged(): Promise<void> {
+  async #poll(client: Client): Promise<void> {
     const now = performance.now()
-    const back = now - this.#polledAt + OVERLAP_MS
-    try {
-      const changed = await this.#database.query<Changed>(CHANGED, [back])
-      const seen = new Map<string, string>()
-      for (const { mark, ...hint } of changed) {
-        seen.set(hintKey(hint), mark)
-        if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
-      }
-      this.#seen = seen
-      this.#polledAt = now
-    } catch {
-      // The next poll starts at the last one that succeeded.
+    const { rows } = await client.query<Changed>(CHANGED, [now - this.#polledAt + OVERLAP_MS])
+    const seen = new Map<string, string>()
+    for (const { mark, ...hint } of rows) {
+      seen.set(hintKey(hint), mark)
+      if (this.#seen.get(hintKey(hint)) !== mark) this.hints.publish(hint)
     }
+    this.#seen = seen
+    this.#polledAt = now
   }
 }
+
+// Not flushed, because losing a hint is harmless.
+const NOTIFY = `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', payload)
+  FROM unnest($1::text[]) AS payload`
 
 const SINCE = `statement_timestamp() - $1::float8 * interval '1 millisecond'`
 
-const CHANGED: Statement = {
-  name: 'runsheet-changed',
-  text: `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
-    FROM ${SCHEMA}.conversations WHERE changed_at >= ${SINCE} AND seq > 0
-    UNION ALL
-    SELECT 'text', tenant, conversation, 0, xmin::text FROM ${SCHEMA}.live WHERE changed_at >= ${SINCE}`,
-}
+const CHANGED = `SELECT 'log' AS kind, tenant, conversation, seq, xmin::text AS mark
+  FROM ${SCHEMA}.conversations WHERE changed_at >= ${SINCE} AND seq > 0
+  UNION ALL
+  SELECT 'text', tenant, conversation, 0, xmin::text FROM ${SCHEMA}.live WHERE changed_at >= ${SINCE}`

@@ -1,9 +1,8 @@
 import type { Hint, LiveText } from '../store.ts'
-import type { Database } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { SCHEMA } from './schema.ts'
-import type { Statement } from './session.ts'
 
-export function postgresLive(database: Database, onWritten: (hint: Hint) => void): LiveText {
+export function postgresLive(database: Connections, onWritten: (hint: Hint) => void): LiveText {
   return {
     write: async ({ tenant, conversation }, { turn_id, message_id, text }) => {
       // JSON, because text that is still growing may end in a lone surrogate.
@@ -22,17 +21,8 @@ export function postgresLive(database: Database, onWritten: (hint: Hint) => void
 }
 
 const SQL = {
-  put: {
-    name: 'runsheet-put-live',
-    text: `INSERT INTO ${SCHEMA}.live (tenant, conversation, entry) VALUES ($1, $2, $3)
+  put: `INSERT INTO ${SCHEMA}.live (tenant, conversation, entry) VALUES ($1, $2, $3)
       ON CONFLICT (tenant, conversation) DO UPDATE SET entry = excluded.entry, changed_at = excluded.changed_at`,
-  },
-  get: {
-    name: 'runsheet-live',
-    text: `SELECT entry FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
-  },
-  remove: {
-    name: 'runsheet-remove-live',
-    text: `DELETE FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
-  },
-} satisfies Record<string, Statement>
+  get: `SELECT entry FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
+  remove: `DELETE FROM ${SCHEMA}.live WHERE tenant = $1 AND conversation = $2`,
+}

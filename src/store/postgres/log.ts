@@ -1,13 +1,16 @@
 import { apply, type Conversation, emptyConversation } from '../../core/model/conversation.ts'
-import type { StoredEvent } from '../../core/model/event.ts'
-import { SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../core/model/snapshot.ts'
-import { idTaken } from '../store-error.ts'
+import { EVENT_VERSION, type StoredEvent } from '../../core/model/event.ts'
+import { freeze, SNAPSHOT_VERSION, snapshotIsDue, thaw } from '../../core/model/snapshot.ts'
+import { isIndexed } from '../../core/text/search-documents.ts'
+import { isTold } from '../../core/views/notice.ts'
+import { type Commit, eventsOf } from '../commit.ts'
 import { Lru } from '../lru.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
-import type { Call, Basis, KeyRow, Staged } from '../stage.ts'
+import { logExists, piecesOf } from '../pieces.ts'
+import { EVENT_COLUMNS, type EventRow, eventOf, rowsOf, taskIdOf } from '../rows.ts'
+import type { Basis, Call, KeyRow, Staged } from '../stage.ts'
+import { idTaken } from '../store-error.ts'
 import { type Ref, refKey } from '../store.ts'
-import { type Session, type Statement, storable } from './session.ts'
-import { writes } from './writes.ts'
+import { type Session, storable } from './connections.ts'
 import { SCHEMA } from './schema.ts'
 
 const PAGE = 5_000
@@ -56,15 +59,53 @@ export class PostgresLog {
   }
 
   /**
-   * Writes a staged group in one round trip. Returns a callback to run after the commit. An import sends no notices.
+   * Writes a staged group in one round trip: one statement per table, however many rows. Returns a callback to run after
+   * the commit. An import sends no notices.
    */
   async write(session: Session, ref: Ref, staged: Staged, { isImport = false } = {}): Promise<() => void> {
+    const { after } = staged
+    const at = [ref.tenant, ref.conversation]
+    const put = (text: string, rows: readonly object[]): Promise<object[]> | [] =>
+      rows.length > 0 ? session.query(text, [...at, asJson(rows)]) : []
+    const keys = put(SQL.putKeys, staged.keys)
+    if (staged.commits.length === 0) {
+      await keys
+      return () => {}
+    }
+    const rows = rowsOf(staged.before, after, staged.commits)
+    const events = eventsOf(staged.commits)
+    const told = isImport ? [] : events.filter(isTold).map(({ seq }) => String(seq))
+    const indexed = events.find(isIndexed)?.seq ?? null
     const last = this.#cache.get(refKey(ref))?.snapshotSeq ?? 0
-    const freezes = staged.commits.length > 0 && snapshotIsDue(staged.after, last)
-    const list = writes(ref, staged, { freezes, tells: !isImport })
-    const written = await Promise.all(list.map(({ statement, values }) => session.query(statement, values)))
-    if (list.some(({ reports }, index) => reports !== undefined && written[index]?.length !== reports)) throw idTaken()
-    return () => this.#cache.set(refKey(ref), { state: staged.after, snapshotSeq: freezes ? staged.after.seq : last })
+    const freezes = snapshotIsDue(after, last)
+    const reviews = rows.reviews.map(({ body, ...row }) => ({ ...row, body: JSON.stringify(body) }))
+    const [tasksPut, reviewsPut] = await Promise.all([
+      put(SQL.putTasks, rows.tasks),
+      put(SQL.putReviews, reviews),
+      session.query(SQL.putLog, [...at, after.seq, asJson([rows.conversation]), asJson(events.map(eventRow)), indexed]),
+      put(SQL.putTurns, rows.turns),
+      told.length > 0 ? session.query(SQL.putNotices, [...at, told, rows.conversation.updated_at]) : [],
+      freezes ? session.query(SQL.putSnapshot, [...at, after.seq, SNAPSHOT_VERSION, freeze(after)]) : [],
+      keys,
+    ])
+    // Fewer rows mean that an id belongs to another conversation.
+    if (tasksPut.length + reviewsPut.length !== rows.tasks.length + rows.reviews.length) throw idTaken()
+    return () => this.#cache.set(refKey(ref), { state: after, snapshotSeq: freezes ? after.seq : last })
+  }
+
+  /** Writes a whole log in one transaction. Returns its head. */
+  async import(session: Session, ref: Ref, commits: Iterable<Commit>): Promise<number> {
+    const { basis } = await this.take(session, ref, [])
+    if (basis.state.seq > 0) throw logExists()
+    let remember = (): void => {}
+    let seq = 0
+    for (const piece of piecesOf(ref, commits)) {
+      remember = await this.write(session, ref, piece, { isImport: true })
+      seq = piece.after.seq
+    }
+    await session.query('COMMIT')
+    remember()
+    return seq
   }
 
   /** Locks and reads in one round trip with `first`. Each statement sees everything committed before it. */
@@ -116,45 +157,67 @@ const distinct = (names: readonly (string | undefined)[]): string[] => [
   ...new Set(names.filter(name => name !== undefined)),
 ]
 
+function eventRow(event: StoredEvent) {
+  const { seq, type, turn_id, timestamp, data } = event
+  return { seq, v: EVENT_VERSION, type, turn_id, timestamp, task: taskIdOf(event) ?? null, data: JSON.stringify(data) }
+}
+
+const asJson = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (_, value: unknown) => (typeof value === 'string' ? storable(value) : value))
+
 const OF_CONVERSATION = 'tenant = $1 AND conversation = $2'
 
 const SQL = {
   // The clock is read outside the subquery, and so after the wait for the lock.
-  lock: {
-    name: 'runsheet-lock',
-    text: `WITH head AS MATERIALIZED (SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
-      SELECT seq, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock FROM head`,
-  },
-  create: {
-    name: 'runsheet-create',
-    text: `INSERT INTO ${SCHEMA}.conversations (tenant, conversation) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
-  },
-  keys: {
-    name: 'runsheet-keys',
-    text: `SELECT key, body_hash AS "bodyHash", value FROM ${SCHEMA}.keys
-      WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
-  },
+  lock: `WITH head AS MATERIALIZED (SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION} FOR UPDATE)
+    SELECT seq, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS clock FROM head`,
+  create: `INSERT INTO ${SCHEMA}.conversations (tenant, conversation) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+  keys: `SELECT key, body_hash AS "bodyHash", value FROM ${SCHEMA}.keys
+    WHERE ${OF_CONVERSATION} AND key = ANY ($3::text[])`,
   // Row lock as the fence: no one can claim the turn between this read and our commit.
-  attempts: {
-    name: 'runsheet-attempts',
-    text: `SELECT turn, attempt FROM ${SCHEMA}.turns WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
-  },
-  head: { name: 'runsheet-head', text: `SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION}` },
-  eventsAfter: {
-    name: 'runsheet-events-after',
-    text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
-  },
+  attempts: `SELECT turn, attempt FROM ${SCHEMA}.turns
+    WHERE ${OF_CONVERSATION} AND turn = ANY ($3::text[]) FOR UPDATE`,
+  head: `SELECT seq FROM ${SCHEMA}.conversations WHERE ${OF_CONVERSATION}`,
+  eventsAfter: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4`,
   // `octet_length` does not need to read the value.
-  someEventsAfter: {
-    name: 'runsheet-some-events-after',
-    text: `SELECT ${EVENT_COLUMNS} FROM (
-        SELECT *, row_number() OVER in_order AS place, sum(octet_length(data)) OVER in_order AS bytes
-        FROM (SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4) AS page
-        WINDOW in_order AS (ORDER BY seq)
-      ) AS sized WHERE place = 1 OR bytes <= $5 ORDER BY seq`,
-  },
-  snapshot: {
-    name: 'runsheet-snapshot',
-    text: `SELECT seq, state FROM ${SCHEMA}.snapshots WHERE ${OF_CONVERSATION} AND v = $3`,
-  },
-} satisfies Record<string, Statement>
+  someEventsAfter: `SELECT ${EVENT_COLUMNS} FROM (
+      SELECT *, row_number() OVER in_order AS place, sum(octet_length(data)) OVER in_order AS bytes
+      FROM (SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events WHERE ${OF_CONVERSATION} AND seq > $3 ORDER BY seq LIMIT $4) AS page
+      WINDOW in_order AS (ORDER BY seq)
+    ) AS sized WHERE place = 1 OR bytes <= $5 ORDER BY seq`,
+  snapshot: `SELECT seq, state FROM ${SCHEMA}.snapshots WHERE ${OF_CONVERSATION} AND v = $3`,
+  putLog: `WITH head AS (
+      UPDATE ${SCHEMA}.conversations AS c SET seq = $3, title = coalesce(listed.renamed, c.title, listed.title),
+        created_at = coalesce(c.created_at, listed.created_at), updated_at = listed.updated_at, active_at = listed.active_at,
+        pinned = listed.pinned, archived = listed.archived, mark = listed.mark,
+        changed_at = date_trunc('second', clock_timestamp())
+      FROM json_to_recordset($4::json) AS listed (title text, renamed text, created_at text, updated_at text,
+        active_at text, pinned boolean, archived boolean, mark text)
+      WHERE c.tenant = $1 AND c.conversation = $2
+    ), queued AS (
+      INSERT INTO ${SCHEMA}.search_queue (tenant, conversation, first, last)
+      SELECT $1, $2, $6, $3 WHERE $6::integer IS NOT NULL
+    )
+    INSERT INTO ${SCHEMA}.events (tenant, conversation, seq, v, type, turn_id, timestamp, task, data)
+    SELECT $1, $2, seq, v, type, turn_id, timestamp, task, data FROM json_to_recordset($5::json)
+      AS event (seq integer, v integer, type text, turn_id text, timestamp text, task text, data text)`,
+  putKeys: `INSERT INTO ${SCHEMA}.keys (tenant, conversation, key, body_hash, value)
+    SELECT $1, $2, key, "bodyHash", value FROM json_to_recordset($3::json) AS row (key text, "bodyHash" text, value text)`,
+  putTasks: `INSERT INTO ${SCHEMA}.tasks (tenant, conversation, id, seq, removed)
+    SELECT $1, $2, id, seq, removed FROM json_to_recordset($3::json) AS task (id text, seq integer, removed boolean)
+    ON CONFLICT (tenant, id) DO UPDATE SET seq = excluded.seq, removed = excluded.removed
+    WHERE tasks.conversation = excluded.conversation RETURNING 1`,
+  putTurns: `INSERT INTO ${SCHEMA}.turns (tenant, conversation, turn, status, needs)
+    SELECT $1, $2, turn, status, needs FROM json_to_recordset($3::json) AS turn (turn text, status text, needs text)
+    ON CONFLICT (tenant, conversation, turn) DO UPDATE SET status = excluded.status, needs = excluded.needs`,
+  putReviews: `INSERT INTO ${SCHEMA}.reviews (tenant, conversation, id, pending, due_at, body)
+    SELECT $1, $2, id, pending, due_at, body FROM json_to_recordset($3::json)
+      AS review (id text, pending boolean, due_at timestamptz, body text)
+    ON CONFLICT (tenant, id)
+      DO UPDATE SET pending = excluded.pending, due_at = excluded.due_at, body = excluded.body
+    WHERE reviews.conversation = excluded.conversation RETURNING 1`,
+  putNotices: `INSERT INTO ${SCHEMA}.notices (tenant, conversation, seq) SELECT $1, $2, seq FROM unnest($3::integer[]) AS seq
+    WHERE EXISTS (SELECT FROM ${SCHEMA}.notices_wanted WHERE tenant = $1 AND until > $4::timestamptz)`,
+  putSnapshot: `INSERT INTO ${SCHEMA}.snapshots (tenant, conversation, seq, v, state) VALUES ($1, $2, $3, $4, $5)
+    ON CONFLICT (tenant, conversation) DO UPDATE SET seq = excluded.seq, v = excluded.v, state = excluded.state`,
+}

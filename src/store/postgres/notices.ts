@@ -1,11 +1,10 @@
 import type { Notices, TakenNotice } from '../store.ts'
-import type { Database } from './connections.ts'
+import type { Connections } from './connections.ts'
 import { NOW } from './leases.ts'
 import { SCHEMA } from './schema.ts'
-import type { Statement } from './session.ts'
 
 /** One process at a time takes each notice. Compared with the database's clock. */
-export function postgresNotices(database: Database, skewMs: () => number): Notices {
+export function postgresNotices(database: Connections, skewMs: () => number): Notices {
   return {
     want: async (tenant, forMs) => {
       await database.write(SQL.want, [skewMs(), tenant, forMs])
@@ -26,35 +25,20 @@ export function postgresNotices(database: Database, skewMs: () => number): Notic
 }
 
 const SQL = {
-  want: {
-    name: 'runsheet-want-notices',
-    text: `INSERT INTO ${SCHEMA}.notices_wanted (tenant, until) VALUES ($2, ${NOW} + $3::float8 * interval '1 millisecond')
+  want: `INSERT INTO ${SCHEMA}.notices_wanted (tenant, until) VALUES ($2, ${NOW} + $3::float8 * interval '1 millisecond')
       ON CONFLICT (tenant) DO UPDATE SET until = excluded.until RETURNING 1`,
-  },
-  take: {
-    name: 'runsheet-take-notices',
-    text: `WITH due AS MATERIALIZED (
+  take: `WITH due AS MATERIALIZED (
         SELECT tenant, conversation, seq FROM ${SCHEMA}.notices WHERE tenant = $2 AND due_at <= ${NOW}
         ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
       )
       UPDATE ${SCHEMA}.notices AS n SET tries = n.tries + 1, due_at = ${NOW} + $4::float8 * interval '1 millisecond'
       FROM due WHERE (n.tenant, n.conversation, n.seq) = (due.tenant, due.conversation, due.seq)
       RETURNING n.tenant, n.conversation, n.seq, n.tries`,
-  },
-  remove: {
-    name: 'runsheet-remove-notice',
-    text: `DELETE FROM ${SCHEMA}.notices WHERE tenant = $1 AND conversation = $2 AND seq = $3 AND tries = $4 RETURNING 1`,
-  },
-  retry: {
-    name: 'runsheet-retry-notice',
-    text: `UPDATE ${SCHEMA}.notices SET due_at = ${NOW} + $2::float8 * interval '1 millisecond'
+  remove: `DELETE FROM ${SCHEMA}.notices WHERE tenant = $1 AND conversation = $2 AND seq = $3 AND tries = $4 RETURNING 1`,
+  retry: `UPDATE ${SCHEMA}.notices SET due_at = ${NOW} + $2::float8 * interval '1 millisecond'
       WHERE tenant = $3 AND conversation = $4 AND seq = $5 AND tries = $6 RETURNING 1`,
-  },
   // An infinity would not convert to milliseconds.
-  waiting: {
-    name: 'runsheet-waiting-notices',
-    text: `SELECT count(*)::int AS count,
+  waiting: `SELECT count(*)::int AS count,
         extract(epoch FROM greatest(min(due_at), ${NOW}) - ${NOW})::float8 * 1000 AS due
       FROM ${SCHEMA}.notices WHERE tenant = $2`,
-  },
-} satisfies Record<string, Statement>
+}

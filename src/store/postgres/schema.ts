@@ -1,32 +1,31 @@
 import { StoreError } from '../store-error.ts'
-import type { Database } from './connections.ts'
-import type { Session } from './session.ts'
+import type { Connections, Session } from './connections.ts'
 
 export const SCHEMA = 'runsheet_plans'
 
 /** Raise with every change of the tables: other versions are refused. */
-const FORMAT = 1
+const FORMAT = 2
 
 /** Our advisory lock number ("RUNS"): serializes processes that create the tables. */
 const LOCK = 0x52_55_4e_53
 const MAX_MS = 60_000
 
-export async function createTables(database: Database): Promise<void> {
+export async function createTables(database: Connections): Promise<void> {
   // Check first, so that a user without CREATE rights can use a prepared database.
   if (await database.use(session => hasTables(session), ONCE)) return
   await database.use(
     async session => {
       await session.begin()
-      await session.query({ text: `SELECT pg_advisory_xact_lock(${LOCK})` })
+      await session.query(`SELECT pg_advisory_xact_lock(${LOCK})`)
       // Another process may have created them concurrently.
-      if (!(await hasTables(session))) await session.query({ text: TABLES })
-      await session.query({ text: 'COMMIT' })
+      if (!(await hasTables(session))) await session.query(TABLES)
+      await session.query('COMMIT')
     },
     { ...ONCE, ms: MAX_MS },
   )
 }
 
-export async function requireTables(database: Database): Promise<void> {
+export async function requireTables(database: Connections): Promise<void> {
   if (await database.use(session => hasTables(session), ONCE)) return
   throw new StoreError('readonly', 'The database holds no plans yet: start a server on it first.')
 }
@@ -35,25 +34,26 @@ export async function requireTables(database: Database): Promise<void> {
 const ONCE = { retries: false }
 
 async function hasTables(session: Session): Promise<boolean> {
-  const [found] = await session.query<{ ours: boolean; earlier: boolean }>({
-    text: `SELECT to_regclass('${SCHEMA}.format') IS NOT NULL AS ours, EXISTS (
+  const [found] = await session.query<{ ours: boolean; earlier: boolean }>(
+    `SELECT to_regclass('${SCHEMA}.format') IS NOT NULL AS ours, EXISTS (
         SELECT FROM pg_tables WHERE schemaname = 'runsheet' AND tablename = 'runsheet_migrations'
       ) AS earlier`,
-  })
+  )
   if (!found?.ours) {
-    if (found?.earlier) throw earlier()
+    if (found?.earlier) throw earlier('runsheet')
     return false
   }
-  const [row] = await session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.format` })
+  const [row] = await session.query<{ version: number }>(`SELECT version FROM ${SCHEMA}.format`)
   if (row?.version === FORMAT) return true
+  if (row && row.version < FORMAT) throw earlier(SCHEMA)
   const formats = `format ${row?.version}, this one knows ${FORMAT}`
   throw new StoreError('newer', `The database was written by a newer Runsheet (${formats}). Update Runsheet.`)
 }
 
-const earlier = (): StoreError =>
+const earlier = (schema: string): StoreError =>
   new StoreError(
     'older',
-    'Made by an earlier checkout: the schema "runsheet" of this database. Move it away (ALTER SCHEMA runsheet RENAME TO …), or use another database.',
+    `Made by an earlier checkout: the schema "${schema}" of this database. Move it away (ALTER SCHEMA ${schema} RENAME TO …), or use another database.`,
   )
 
 /**
@@ -115,20 +115,16 @@ const TABLES = `
     PRIMARY KEY (tenant, conversation, key)
   );
 
+  -- Points to the event that holds the task.
   CREATE TABLE ${SCHEMA}.tasks (
     tenant text COLLATE "C" NOT NULL,
     id text COLLATE "C" NOT NULL,
     conversation text COLLATE "C" NOT NULL,
-    turn text COLLATE "C" NOT NULL,
-    status text COLLATE "C" NOT NULL,
-    position double precision NOT NULL,
-    number integer NOT NULL,
-    created_at text COLLATE "C" NOT NULL,
+    seq integer NOT NULL,
     removed boolean NOT NULL,
-    body text NOT NULL,
     PRIMARY KEY (tenant, id)
   ) WITH (fillfactor = 90);
-  CREATE INDEX tasks_conversation_turn ON ${SCHEMA}.tasks (tenant, conversation, turn);
+  CREATE INDEX tasks_conversation ON ${SCHEMA}.tasks (tenant, conversation);
 
   CREATE TABLE ${SCHEMA}.turns (
     tenant text COLLATE "C" NOT NULL,
@@ -191,21 +187,20 @@ const TABLES = `
   -- Notices are stored only for tenants that subscribed.
   CREATE TABLE ${SCHEMA}.notices_wanted (tenant text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
 
-  -- The search index: a commit only queues its events, search-indexer.ts does the rest. dated: queued again by a rebuild.
+  -- The search index: a commit only queues its events, search-indexer.ts does the rest.
   CREATE TABLE ${SCHEMA}.search_queue (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     tenant text COLLATE "C" NOT NULL,
     conversation text COLLATE "C" NOT NULL,
     first integer NOT NULL,
-    last integer NOT NULL,
-    dated boolean NOT NULL DEFAULT false
+    last integer NOT NULL
   );
   CREATE TABLE ${SCHEMA}.search_documents (
     tenant text COLLATE "C" NOT NULL,
     conversation text COLLATE "C" NOT NULL,
     kind smallint NOT NULL,
     ref text COLLATE "C" NOT NULL,
-    -- The commit and the event that it came up with: its place. seq: the event that has its text now.
+    -- The time and the event that it came up with: its place in a list. seq: the event that has its text now.
     born bigint NOT NULL,
     born_seq integer NOT NULL,
     seq integer NOT NULL,
@@ -213,18 +208,10 @@ const TABLES = `
     lexemes tsvector NOT NULL,
     PRIMARY KEY (tenant, conversation, kind, ref)
   );
-  -- Statistics on them are of no use to the planner and most of the work of an ANALYZE.
-  ALTER TABLE ${SCHEMA}.search_documents ALTER COLUMN lexemes SET STATISTICS 0;
   CREATE INDEX search_documents_newest ON ${SCHEMA}.search_documents (tenant, kind, born, conversation, born_seq);
   -- Every search reads the pending list.
   CREATE INDEX search_documents_lexemes ON ${SCHEMA}.search_documents USING gin (lexemes)
     WITH (gin_pending_list_limit = 64);
-  -- The words of all documents: those that a beginning stands for, and the rarest of a search.
-  CREATE TABLE ${SCHEMA}.search_words (
-    lexeme text COLLATE "C" PRIMARY KEY,
-    -- At least as many as there are, but counted up to a limit only.
-    documents integer NOT NULL
-  ) WITH (fillfactor = 70);
   CREATE TABLE ${SCHEMA}.search_state (version integer NOT NULL);
   INSERT INTO ${SCHEMA}.search_state VALUES (0);
 

@@ -30,7 +30,7 @@ describePostgres('postgres', () => {
     const url = await ownDatabase()
     const stores = await Promise.all(Array.from({ length: 20 }, () => ownStore({ url, poolSize: 1 })))
     await Promise.all(stores.map((store, index) => store.commit(ref, () => ({ events: [note(`${index}`)], value: 0 }))))
-    expect(await sql(url, `SELECT version FROM ${SCHEMA}.format`)).toEqual([{ version: 1 }])
+    expect(await sql(url, `SELECT version FROM ${SCHEMA}.format`)).toEqual([{ version: 2 }])
     expect(await stores[0]?.load(ref)).toMatchObject({ seq: 20 })
   })
 

@@ -26,13 +26,11 @@ import type { Verifiable } from '../verify.ts'
 import { postgresVerifiable } from './verifiable.ts'
 import { Commits, type PostgresFaultPoint } from './commits.ts'
 import { Connections, TIMEOUT_MS } from './connections.ts'
-import { importLog } from './import.ts'
 import { postgresLeases } from './leases.ts'
-import { Listener } from './listen.ts'
+import { Listener, Notifier } from './listen.ts'
 import { postgresLive } from './live.ts'
 import { PostgresLog } from './log.ts'
 import { postgresNotices } from './notices.ts'
-import { Notifier } from './notify.ts'
 import { probe } from './probe.ts'
 import { postgresQueries, postgresTemplates } from './queries.ts'
 import { createTables, requireTables } from './schema.ts'
@@ -50,6 +48,9 @@ export interface PostgresStoreOptions {
   /** With false, a database without our tables is refused and left unchanged. */
   readonly creates?: boolean
 }
+
+/** Each statement still has its own timeout. Not retried, because the commits can be read only once. */
+const IMPORT = { ms: 3_600_000, retries: false }
 
 /** Background work repeats anyway, so it gives up earlier. */
 const LOOK_MS = 2_000
@@ -111,7 +112,7 @@ export class PostgresStore implements FullStore {
     this.#commits = new Commits(commits, this.#log, { callMs: timeoutMs, skewMs, onFaultPoint, onCommitted: onChange })
     this.#leases = postgresLeases(looks, leases, skewMs)
     this.#notifier = new Notifier(looks, self)
-    this.#listener = new Listener(url, looks, self)
+    this.#listener = new Listener(url, self)
     this.queries = postgresQueries(calls, skewMs)
     const { search, indexing } = postgresSearch(calls, timeoutMs)
     this.search = search
@@ -168,7 +169,7 @@ export class PostgresStore implements FullStore {
   }
 
   async importLog(ref: Ref, commits: Iterable<Commit>): Promise<void> {
-    const seq = await importLog(this.#pools.calls, this.#log, ref, commits)
+    const seq = await this.#pools.calls.use(session => this.#log.import(session, ref, commits), IMPORT)
     this.#tell({ tenant: ref.tenant, conversation: ref.conversation, kind: 'log', seq })
   }
 

@@ -12,21 +12,19 @@ import {
 import { documentName } from '../search-check.ts'
 import type { Ref } from '../store.ts'
 import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
-import type { Database } from './connections.ts'
+import { type Connections, type Session, storable } from './connections.ts'
 import { SCHEMA } from './schema.ts'
-import { INDEX_VERSION } from './search-lexemes.ts'
-import { type Session, type Statement, storable } from './session.ts'
+import { INDEX_VERSION } from './search-indexer.ts'
 
 /** A type, not an interface, so that a database row can be cast to it. */
 type RefRow = { readonly tenant: string; readonly conversation: string }
-type TaskRecord = Omit<TaskRow, 'seq' | 'body'> & { readonly body: string }
 type DocumentRecord = { readonly kind: number; readonly ref: string; readonly tokens: string }
 type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date | null; readonly body: string }
 
 const PAGE = 500
 
 /** Rows and logs of the database. PostgreSQL has checksums of its own. */
-export function postgresVerifiable(database: Database): Verifiable {
+export function postgresVerifiable(database: Connections): Verifiable {
   return {
     conversations: async function* () {
       for (let from: RefRow = { tenant: '', conversation: '' }; ; ) {
@@ -56,24 +54,24 @@ export function postgresVerifiable(database: Database): Verifiable {
 /** The rows as of one moment. */
 async function storedRows(session: Session, { tenant, conversation }: Ref): Promise<StoredRows> {
   const all = <R extends object>(text: string): Promise<R[]> =>
-    session.query<R>({ text: `${text} WHERE tenant = $1 AND conversation = $2` }, [tenant, conversation])
-  await session.query({ text: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' })
+    session.query<R>(`${text} WHERE tenant = $1 AND conversation = $2`, [tenant, conversation])
+  await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
   const [conversations, tasks, turns, reviews, snapshots, documents, queued, [state]] = await Promise.all([
     all<Omit<ConversationRow, 'renamed'>>(`SELECT ${CONVERSATION_COLUMNS} FROM ${SCHEMA}.conversations`),
-    all<TaskRecord>(`SELECT ${TASK_COLUMNS} FROM ${SCHEMA}.tasks`),
+    all<TaskRow>(`SELECT id, seq, removed FROM ${SCHEMA}.tasks`),
     all<TurnRow>(`SELECT turn, status, needs FROM ${SCHEMA}.turns`),
     all<ReviewRecord>(`SELECT id, pending, due_at, body FROM ${SCHEMA}.reviews`),
     all<StoredSnapshot>(`SELECT seq, v, state FROM ${SCHEMA}.snapshots`),
     all<DocumentRecord>(`SELECT kind, ref, tokens FROM ${SCHEMA}.search_documents`),
     all(`SELECT 1 FROM ${SCHEMA}.search_queue`),
-    session.query<{ version: number }>({ text: `SELECT version FROM ${SCHEMA}.search_state` }),
+    session.query<{ version: number }>(`SELECT version FROM ${SCHEMA}.search_state`),
   ])
-  await session.query({ text: 'COMMIT' })
+  await session.query('COMMIT')
   // The search index lags behind.
   const isIndexed = queued.length === 0 && state?.version === INDEX_VERSION
   return {
     conversation: conversations[0],
-    tasks: tasks.map(row => ({ ...row, body: JSON.parse(row.body) })),
+    tasks,
     turns,
     reviews: reviews.map(row => ({
       ...row,
@@ -91,13 +89,8 @@ async function storedRows(session: Session, { tenant, conversation }: Ref): Prom
 }
 
 const CONVERSATION_COLUMNS = 'seq, title, created_at, updated_at, active_at, pinned, archived, mark'
-const TASK_COLUMNS = 'id, turn, status, position, number, created_at, removed, body'
 
-const NEXT: Statement = {
-  text: `SELECT tenant, conversation FROM ${SCHEMA}.conversations
-    WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`,
-}
-const EVENTS: Statement = {
-  text: `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events
-    WHERE tenant = $1 AND conversation = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT 1000`,
-}
+const NEXT = `SELECT tenant, conversation FROM ${SCHEMA}.conversations
+    WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`
+const EVENTS = `SELECT ${EVENT_COLUMNS} FROM ${SCHEMA}.events
+    WHERE tenant = $1 AND conversation = $2 AND seq > $3 AND seq <= $4 ORDER BY seq LIMIT 1000`

@@ -106,9 +106,8 @@ export class SqliteLog {
       head = { id: Number(put.lastInsertRowid), link }
     }
     this.#onWrite(head)
-    for (const task of rows.tasks) {
-      const { seq, created_at, removed } = task
-      const { changes } = this.#put.task.run(tenant, task.id, id, seq, created_at, removed ? 1 : 0)
+    for (const { id: task, seq, removed } of rows.tasks) {
+      const { changes } = this.#put.task.run(tenant, task, id, seq, removed ? 1 : 0)
       if (changes === 0) throw idTaken()
     }
     for (const { turn, status, needs } of rows.turns) this.#put.turn.run(tenant, conversation, turn, status, needs)
@@ -233,7 +232,7 @@ function writing(db: DatabaseSync) {
       'UPDATE conversations SET title = ?, active_at = ?, pinned = ?, archived = ?, mark = ? WHERE id = ?',
     ),
     task: db.prepare(
-      `INSERT INTO tasks (tenant, id, conversation_id, seq, created_at, removed) VALUES (?, ?, ?, ?, ?, ?)
+      `INSERT INTO tasks (tenant, id, conversation_id, seq, removed) VALUES (?, ?, ?, ?, ?)
        ON CONFLICT DO UPDATE SET seq = excluded.seq, removed = excluded.removed
        WHERE conversation_id = excluded.conversation_id`,
     ),

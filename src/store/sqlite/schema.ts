@@ -8,7 +8,7 @@ const APPLICATION_ID = 0x52_53_48_54
 const EARLIER_ID = 0x52_55_4e_53
 
 /** Stored in `user_version`. Raise with every change of the tables: other versions are refused. */
-const FORMAT = 2
+const FORMAT = 3
 
 export function createTables(db: DatabaseSync): void {
   db.exec(`BEGIN; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; ${TABLES}; COMMIT`)
@@ -100,7 +100,6 @@ const TABLES = `
     id TEXT NOT NULL,
     conversation_id INTEGER NOT NULL,
     seq INTEGER NOT NULL,
-    created_at TEXT NOT NULL,
     removed INTEGER NOT NULL,
     PRIMARY KEY (tenant, id)
   ) STRICT, WITHOUT ROWID;

@@ -86,12 +86,11 @@ function indexIn(
   }
   return {
     places: ['number'],
-    newest: async (tenant, kinds, terms, { limit, enough, after }) => {
+    newest: async (tenant, kinds, terms, { limit, after }) => {
       const isComplete = await catchUp()
       const before = Number(after?.[0] ?? Number.MAX_SAFE_INTEGER)
       const documents: IndexedDocument[] = []
       for (const kind of kinds) {
-        if (documents.length >= enough) break
         read(() => {
           const scope = indexer.scope(tenant, kind)
           const found = scope === undefined ? [] : rows(scope, terms, before, limit)

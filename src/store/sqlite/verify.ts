@@ -141,7 +141,6 @@ class DatabaseRows {
       tasks: this.#all('SELECT * FROM tasks WHERE tenant = ? AND conversation_id = ?', tenant, id).map(row => ({
         id: String(row['id']),
         seq: Number(row['seq']),
-        created_at: String(row['created_at']),
         removed: row['removed'] === 1,
       })),
       turns: this.#all('SELECT * FROM turns WHERE tenant = ? AND conversation = ?', tenant, conversation).map(row => ({
