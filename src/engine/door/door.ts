@@ -46,6 +46,7 @@ export {
   waitingCalls,
 } from './approvals.ts'
 export { onQueued, Transaction } from './transaction.ts'
+export { addTask, changeTask, removeTask, taskAnswer, withoutRow } from './person-edits.ts'
 export { undoChange } from './undo.ts'
 export type { SentDecision as Decision } from '../../core/views/wire.ts'
 export type { Edge } from '../../core/model/event.ts'
