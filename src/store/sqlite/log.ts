@@ -16,6 +16,8 @@ import { storedDamage } from './to-store-error.ts'
 interface Cached {
   readonly id: number
   readonly state: Conversation
+  /** The link of its newest event, if known. */
+  readonly link?: string
   readonly snapshotSeq: number
   readonly version: number
 }
@@ -98,7 +100,9 @@ export class SqliteLog {
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
     const id = this.#putConversation(ref, staged.before, rows.conversation)
-    let head = { id: 0, link: this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
+    const cached = this.#cache.get(refKey(ref))
+    const before = cached?.state === staged.before ? cached.link : undefined
+    let head = { id: 0, link: before ?? this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
     for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
       const link = linkOf(ref, head.link, row)
@@ -119,7 +123,8 @@ export class SqliteLog {
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after, head.link)
     // Still current: we have held the write lock since `current` ran.
     const version = this.#lastVersion
-    return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
+    const { link } = head
+    return () => this.#cache.set(refKey(ref), { id, state: staged.after, link, snapshotSeq, version })
   }
 
   /** Lazy, because most readers never write. */

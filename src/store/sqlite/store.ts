@@ -120,7 +120,7 @@ export class SqliteStore implements FullStore {
     this.#head = new HeadFile(realpathSync(options.path))
     this.#log = new SqliteLog(db, head => (this.#written = head))
     this.#hints = watchedHints(db)
-    this.#lock = WriteLock.ofDatabase(options.path)
+    this.#lock = new WriteLock(`${realpathSync(options.path)}-shm`)
     this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
     this.#leases = new SqliteLeases(db, this.#clock)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
@@ -340,7 +340,7 @@ export class SqliteStore implements FullStore {
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return { ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }
+      return { ref, staged: stage(group, basis, this.#clock.now()) }
     })
   }
 
