@@ -12,6 +12,7 @@ import { createClient } from '../src/client/client.ts'
 import { TOOLSETS } from '../src/core/model/policy.ts'
 import { pageToken } from '../src/server/http/access.ts'
 import { BUILT, type Child, runCli, runProcess, whyNotHeldBack } from './support/children.ts'
+import { runHere } from './support/in-process.ts'
 import { freshDatabase } from './support/postgres.ts'
 import { scratchFolder } from './support/scratch.ts'
 
@@ -68,21 +69,24 @@ const said = async (child: Child): Promise<{ code: number | null; stderr: string
   return { code, stderr, lines: child.lines }
 }
 
-/** From the source a start takes far longer. */
-describe.each(['src/cli/main.ts', BUILT])('%s', file => {
-  it('[CL1] its first line has a code that signs the page in; the command for a new link works as printed', async () => {
-    const { child, line, url, code } = await serve([], { file })
-    expect(line).toMatch(READY)
-    const { token } = await createClient({ url }).login(code)
-    expect(await createClient({ url, token }).sessions()).toEqual({ sessions: [], next_cursor: null })
-    const hint = await child.line(each => each.startsWith('Stop: '))
-    expect((await said(shell(commandIn(hint, 'New sign-in link: ')))).lines[0]).toContain(`${url}#code=`)
-  })
+/** In this process: for commands that end by themselves and hold nothing. */
+async function here(args: readonly string[], env: NodeJS.ProcessEnv = {}): ReturnType<typeof said> {
+  const { code, out, err: stderr } = await runHere(args, { cwd: folder, env })
+  return { code, stderr, lines: out === '' ? [] : out.split('\n') }
+}
+
+it('[CL1] its first line has a code that signs the page in; the command for a new link works as printed', async () => {
+  const { child, line, url, code } = await serve()
+  expect(line).toMatch(READY)
+  const { token } = await createClient({ url }).login(code)
+  expect(await createClient({ url, token }).sessions()).toEqual({ sessions: [], next_cursor: null })
+  const hint = await child.line(each => each.startsWith('Stop: '))
+  expect((await said(shell(commandIn(hint, 'New sign-in link: ')))).lines[0]).toContain(`${url}#code=`)
 })
 
 describe('words', () => {
   it('--help lists the commands', async () => {
-    const { code, lines } = await said(cli(['--help']))
+    const { code, lines } = await here(['--help'])
     expect(code).toBe(0)
     expect(lines.join('\n')).toMatch(/^  serve .*^  mcp .*^  url .*^  stats /ms)
   })
@@ -92,7 +96,7 @@ describe('words', () => {
       ['frobnicate', 'command'],
       ['--frobnicate', 'option'],
     ] as const) {
-      const { code, stderr, lines } = await said(cli([word]))
+      const { code, stderr, lines } = await here([word])
       expect({ code, lines }).toEqual({ code: 2, lines: [] })
       expect(stderr).toMatch(new RegExp(`^runsheet: unknown ${kind}: ${word}\\. Try: [^\n]+ --help\n$`))
       const help = await said(shell(commandIn(stderr, 'Try: ')))
@@ -103,32 +107,29 @@ describe('words', () => {
     }
   })
 
-  it.each([['status'], ['review'], ['doctor'], ['setup', 'zed', '--yes'], ['mcp'], ['serve'], ['--help']])(
-    'in a folder that is gone, %s says so in one line',
-    async (...args) => {
-      const gone = join(folder, 'gone')
-      mkdirSync(gone)
-      const words = [
-        process.execPath,
-        join(import.meta.dirname, '..', BUILT),
-        ...args,
-        ...(args[0] === 'mcp' ? ['--data', data] : []),
-      ]
-      const script = 'cd "$0" && rmdir "$0" && exec "$@"'
-      const child = runProcess(['sh', '-c', script, gone, ...words], { cwd: folder, env: process.env })
-      children.push(child)
-      child.process.stdin?.end()
-      expect(await child.ended).toMatchObject({
-        code: 1,
-        stderr: 'runsheet: the current folder was deleted or cannot be read. Change to another one.\n',
-      })
-      expect(child.lines).toEqual([])
-      expect(existsSync(data)).toBe(false)
-    },
-  )
+  it.each([['status'], ['mcp']])('in a folder that is gone, %s says so in one line', async (...args) => {
+    const gone = join(folder, 'gone')
+    mkdirSync(gone)
+    const words = [
+      process.execPath,
+      join(import.meta.dirname, '..', BUILT),
+      ...args,
+      ...(args[0] === 'mcp' ? ['--data', data] : []),
+    ]
+    const script = 'cd "$0" && rmdir "$0" && exec "$@"'
+    const child = runProcess(['sh', '-c', script, gone, ...words], { cwd: folder, env: process.env })
+    children.push(child)
+    child.process.stdin?.end()
+    expect(await child.ended).toMatchObject({
+      code: 1,
+      stderr: 'runsheet: the current folder was deleted or cannot be read. Change to another one.\n',
+    })
+    expect(child.lines).toEqual([])
+    expect(existsSync(data)).toBe(false)
+  })
 
   it('the command that url names to start a server works as printed', async () => {
-    const { stderr } = await said(cli(['url', '--data', data], { env: { RUNSHEET_PORT: '0' } }))
+    const { stderr } = await here(['url', '--data', data], { RUNSHEET_PORT: '0' })
     const started = shell(`env RUNSHEET_PORT=0 ${commandIn(stderr, 'Start one: ')}`)
     expect(await started.line(() => true)).toMatch(READY)
   })
@@ -245,7 +246,7 @@ describe('serve', () => {
   it.each(['mongo', 'postgres://ann:s3cret#x@127.0.0.1:1/x', 'postgres://ann:s3cret@host:99999/db'])(
     '[CL5] the store %s is refused in one line, without what may be a password',
     async store => {
-      const { code, stderr } = await said(cli(['serve', '--data', data, '--store', store]))
+      const { code, stderr } = await here(['serve', '--data', data, '--store', store])
       expect(code).toBe(1)
       expect(stderr).toMatch(/^runsheet: --store must be [^\n]*\n$/)
       expect(stderr).not.toContain('s3cret')
@@ -313,29 +314,29 @@ describe('serve', () => {
     await new Promise<void>(resolve => stranger.listen(0, '127.0.0.1', resolve))
     const { port } = stranger.address() as AddressInfo
     writeFileSync(note, old.replaceAll(/127\.0\.0\.1:\d+/g, `127.0.0.1:${port}`))
-    expect((await said(cli(['url', '--data', data]))).code).toBe(1)
+    expect((await here(['url', '--data', data])).code).toBe(1)
     const { url } = await serve()
-    expect((await said(cli(['url', '--data', data]))).lines[0]).toContain(url)
+    expect((await here(['url', '--data', data])).lines[0]).toContain(url)
     stranger.close()
     expect(heard).toEqual([])
   })
 
   it('url says so if the server was started with RUNSHEET_TOKEN, and creates no token', async () => {
     await serve([], { env: { RUNSHEET_TOKEN: PERSON } })
-    expect(await said(cli(['url', '--data', data]))).toMatchObject({
+    expect(await here(['url', '--data', data])).toMatchObject({
       code: 1,
       stderr: `runsheet: the server for ${data} was started with RUNSHEET_TOKEN. Set RUNSHEET_TOKEN to the same value.\n`,
     })
     expect(existsSync(join(data, 'person-token'))).toBe(false)
-    const { lines } = await said(cli(['url', '--data', data], { env: { RUNSHEET_TOKEN: PERSON } }))
+    const { lines } = await here(['url', '--data', data], { RUNSHEET_TOKEN: PERSON })
     expect(lines[0]).toContain('#code=')
-    await said(cli(['url', '--data', join(folder, 'nowhere')]))
+    await here(['url', '--data', join(folder, 'nowhere')])
     expect(existsSync(join(folder, 'nowhere'))).toBe(false)
   })
 
   it('url says why a server issues no link', async () => {
     new DataFolder(data, {}).tokens({})
-    const url = (): Promise<{ code: number | null; stderr: string }> => said(cli(['url', '--data', data]))
+    const url = (): Promise<{ code: number | null; stderr: string }> => here(['url', '--data', data])
     const lock = await ServerLock.take(data)
     if (!(lock instanceof ServerLock)) throw new Error('it is served')
     expect(await url()).toMatchObject({
@@ -370,21 +371,21 @@ describe('serve', () => {
   it('behind a proxy the link has the public URL, and url asks the server at its local address', async () => {
     const child = cli(['serve', '--port', '0', '--data', data, '--public-url', 'https://runsheet.example.com'])
     expect(await child.line(() => true)).toMatch(/^Runsheet is ready at https:\/\/runsheet\.example\.com\/#code=/)
-    const { lines } = await said(cli(['url', '--data', data]))
+    const { lines } = await here(['url', '--data', data])
     expect(lines[0]).toMatch(/^https:\/\/runsheet\.example\.com\/#code=/)
   })
 
   it('stats prints how the judge did, also while a server runs', async () => {
     const { url } = await serve()
-    expect((await said(cli(['stats', '--data', data]))).lines).toEqual(['No judgements yet.'])
+    expect((await here(['stats', '--data', data])).lines).toEqual(['No judgements yet.'])
     const person = createClient({ url, token: secret('person-token') })
     await person.chat({ session_id: 'c', turn_id: 't', message: 'Compute 1 + 1. Compute 2 + 2.', review: false })
     await expect.poll(async () => (await person.session('c')).turns[0]?.status, { timeout: 20_000 }).toBe('done')
     const [task] = (await person.tasks('c')).tasks
     await person.changeTask('c', task?.id ?? '', task?.version ?? 0, { status: 'pending' })
-    const { lines } = await said(cli(['stats', '--data', data]))
+    const { lines } = await here(['stats', '--data', data])
     expect(lines[1]?.trim().split(/\s+/)).toEqual(['demo', '2', '2', '0', '0', '1', '1', '0'])
-    expect((await said(cli(['stats', '--data', join(folder, 'none')]))).code).toBe(1)
+    expect((await here(['stats', '--data', join(folder, 'none')])).code).toBe(1)
   })
 
   it.each([
@@ -397,7 +398,7 @@ describe('serve', () => {
     ['--public-url', 'here'],
     ['--agent-writes', '0'],
   ])('[CL5] %s %s is refused in one line', async (option, value) => {
-    const { code, stderr } = await said(cli(['serve', '--data', data, option, value]))
+    const { code, stderr } = await here(['serve', '--data', data, option, value])
     expect(code).toBe(2)
     expect(stderr).toMatch(/^runsheet: [^\n]* Try: [^\n]+ --help\n$/)
     expect(stderr).toContain(value)
@@ -405,7 +406,7 @@ describe('serve', () => {
   })
 
   it('[CL5] a toolset that does not exist is refused with the names', async () => {
-    const { stderr } = await said(cli(['serve', '--data', data], { env: { RUNSHEET_TOOLSET: 'todo' } }))
+    const { stderr } = await here(['serve', '--data', data], { RUNSHEET_TOOLSET: 'todo' })
     for (const name of Object.keys(TOOLSETS)) expect(stderr).toContain(name)
   })
 
@@ -450,14 +451,13 @@ describe('serve', () => {
       [{ RUNSHEET_AGENT_TOKEN: `${AGENT}schlüssel` }, 32],
       [{ RUNSHEET_MODEL_KEY: 'a\nb' }, 1],
     ] as const
-    const started = wrong.map(async ([env, min]) => {
-      const { code, stderr } = await said(cli(['serve', '--port', '0', '--data', data], { env }))
+    for (const [env, min] of wrong) {
+      const { code, stderr } = await here(['serve', '--port', '0', '--data', data], env)
       expect({ code, stderr }).toEqual({
         code: 1,
         stderr: `runsheet: ${Object.keys(env)[0]} must be ${min} to 500 printable ASCII characters without spaces.\n`,
       })
-    })
-    await Promise.all(started)
+    }
     expect(existsSync(data)).toBe(false)
   })
 
@@ -490,14 +490,14 @@ describe('serve', () => {
 
   it('url prints a new link, which works once; without a server it says so', async () => {
     const { child, url } = await serve()
-    const { lines } = await said(cli(['url', '--data', data]))
+    const { lines } = await here(['url', '--data', data])
     const [, code = ''] = /#code=([\w-]+)$/.exec(lines[0] ?? '') ?? []
     expect(lines[0]).toBe(`${url}#code=${code}`)
     expect(await createClient({ url }).login(code)).toEqual({ token: pageToken(secret('person-token')) })
     await expect(createClient({ url }).login(code)).rejects.toMatchObject({ status: 401, code: 'invalid_code' })
     child.process.kill('SIGKILL')
     await child.ended
-    const { code: exitCode, stderr } = await said(cli(['url', '--data', data]))
+    const { code: exitCode, stderr } = await here(['url', '--data', data])
     expect(exitCode).toBe(1)
     expect(stderr).toMatch(/^runsheet: no server is running for [^\n]+\. Start one: [^\n]+ serve --data [^\n]+\n$/)
   })

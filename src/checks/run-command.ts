@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { statSync } from 'node:fs'
-import { delimiter, dirname } from 'node:path'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
 import { type CommandCheck, DEFAULT_TIMEOUT_MS, type Program, type WithPrograms } from '../core/proof/check.ts'
 import type { Redactor } from '../core/text/redact.ts'
-import { withBytecodeFolder } from './bytecode-folder.ts'
-import { whereOf } from './hash.ts'
 import { HELD_OUT_FOLDER, heldOutProblem } from './held-out.ts'
 import { Obstacle, failed, inconclusive, passed, type Outcome } from './obstacle.ts'
 import { Output } from './output.ts'
@@ -31,18 +32,28 @@ export interface RunLimits {
 
 const LIMITS: RunLimits = { outputBytes: 64_000_000, graceMs: 2_000 }
 
+/** A folder for Python's bytecode, new for each run: stale bytecode beside the tests is not read. */
+const PYTHON_CACHE = 'PYTHONPYCACHEPREFIX'
+
 /** Runs a command to its end, its limits or a stop. Leaves no process behind except daemons. */
 export async function runCommand(check: WithPrograms<CommandCheck>, place: Place, watched: Watched): Promise<Outcome> {
   const command = prepared(check, place)
   if (command instanceof Obstacle) return inconclusive(command.reason)
+  const bytecode = join(tmpdir(), `runsheet-bytecode-${randomUUID()}`)
   const stop = new Stop(check.timeout_ms ?? DEFAULT_TIMEOUT_MS, watched.signal)
   try {
     if (stop.reason !== undefined) return inconclusive(stop.reason)
-    return await withBytecodeFolder(place.workspace, command.env, env =>
-      runPrepared({ ...command, env }, stop, check, place, watched),
+    return await runPrepared(
+      { ...command, env: { [PYTHON_CACHE]: bytecode, ...command.env } },
+      stop,
+      check,
+      place,
+      watched,
     )
   } finally {
     stop.cancel()
+    // A daemon of the check may still write to it.
+    await rm(bytecode, { recursive: true, force: true }).catch(() => {})
   }
 }
 
@@ -66,7 +77,7 @@ async function runPrepared(
   if (running instanceof Obstacle) return inconclusive(running.reason)
   const exit = await untilEnd(running, stop, graceMs, kill)
   const gone = identityOf(place.workspace.path) === folder ? undefined : 'The workspace was removed or replaced.'
-  const reason = stop.reason ?? gone ?? unclear(exit, check, place, output)
+  const reason = stop.reason ?? gone ?? unclear(exit, check, place)
   return {
     ...(reason === undefined ? verdict(exit, check, output) : inconclusive(reason)),
     ...(exit === undefined ? {} : { exit }),
@@ -173,39 +184,15 @@ async function untilEnd(
   return stop.reason === undefined ? running.ended : undefined
 }
 
-function unclear(
-  exit: number | undefined,
-  check: WithPrograms<CommandCheck>,
-  place: Place,
-  output: Output,
-): string | undefined {
+/** Why an exit code says nothing about the check; undefined if it does. */
+function unclear(exit: number | undefined, check: WithPrograms<CommandCheck>, place: Place): string | undefined {
   if (exit === undefined) return 'The process that ran it was killed.'
   if (exit === (check.exit ?? 0)) return undefined
   const signal = KILLED_BY[exit]
   if (signal !== undefined) return `It was killed (${signal}).`
   const command = CANNOT_START.has(exit) ? prepared(check, place) : undefined
-  if (command instanceof Obstacle) return command.reason
-  return place.wrap.length > 0 ? missingInside(exit, check, place, output.tail()) : undefined
+  return command instanceof Obstacle ? command.reason : undefined
 }
-
-/** Why a wrapper could not start a program that is missing here, too. Some report it only in words. */
-function missingInside(
-  exit: number,
-  check: WithPrograms<CommandCheck>,
-  place: Place,
-  tail: string,
-): string | undefined {
-  const [word = ''] = check.run
-  const found = findProgram(word, whereOf(check, place), check.programs?.at(-1))
-  if (!(found instanceof Obstacle) || isScript(word)) return undefined
-  const lines = tail.trim().split('\n')
-  const isSaid = lines.length <= MAX_COMPLAINT && lines.some(line => line.includes(word) && NOT_THERE.test(line))
-  return CANNOT_START.has(exit) || isSaid ? advised(found).reason : undefined
-}
-
-/** Lines that a wrapper prints about a program it cannot start. */
-const MAX_COMPLAINT = 3
-const NOT_THERE = /no such file|not found/i
 
 /** Signals sent from outside, because a program that crashes has failed. */
 const KILLED_BY: Readonly<Record<number, string>> = { 129: 'SIGHUP', 130: 'SIGINT', 137: 'SIGKILL', 143: 'SIGTERM' }

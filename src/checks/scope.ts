@@ -8,7 +8,7 @@ import { asFolder } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
 import { filesIn, type PlanRecord } from './record.ts'
-import { pathFrom } from './workspace.ts'
+import { pathFrom, realOf } from './workspace.ts'
 
 /** Folders where a step without a scope may change files. */
 export const WORK_FOLDERS: readonly string[] = [
@@ -150,11 +150,17 @@ function wordsOf(check: WithPrograms, root: string): readonly string[] {
   const [program = '', ...given] = check.run
   const words = onlyReads(check.run) ? [] : given
   const programs = (check.programs ?? []).flatMap(each => (each ? [each.path, each.file] : []))
-  return [
-    ...(program.includes('/') ? [program] : []),
-    ...programs,
-    ...words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]),
-  ].flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
+  return (
+    [
+      ...(program.includes('/') ? [program] : []),
+      ...programs,
+      ...words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]),
+    ]
+      .map(word => resolve(cwd, word))
+      // A link and the folder that it leads to.
+      .flatMap(path => [path, realOf(path)])
+      .flatMap(path => pathFrom(root, path) || [])
+  )
 }
 
 /**

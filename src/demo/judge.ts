@@ -14,9 +14,7 @@ export function verdictOn(messages: readonly { readonly text?: string }[]): stri
   return flaw === '' ? 'OK' : `NOT_OK: ${flaw}`
 }
 
-function flawIn({ task, details, criteria, ...facts }: Facts, said: string): string {
-  // Calls that others only report are unconfirmed.
-  const evidence = facts.evidence.filter(({ source }) => source === 'runsheet')
+function flawIn({ task, details, criteria, evidence }: Facts, said: string): string {
   if (said.startsWith(SIMULATED)) return 'it was only simulated.'
   // Quotes are the task's own wording.
   if (/\b(?:could not|cannot|can't|failed|Error:|not done)/i.test(said.replaceAll(/“[^”]*”/g, '')))
@@ -24,8 +22,11 @@ function flawIn({ task, details, criteria, ...facts }: Facts, said: string): str
   if (`${details}${criteria}`.trim() !== '') return 'the demo model cannot check details and criteria.'
   const flaw = flawInMending(task, said, evidence)
   if (flaw !== undefined) return flaw
-  if (evidence.some(each => each.ok && each.task === undefined && said.includes(each.tool)))
-    return isCompound(task) ? 'the title asks for more than one thing.' : ''
+  // Calls that others only report are unconfirmed.
+  const isDeed = evidence.some(
+    ({ ok, source, task: other, tool }) => ok && source === 'runsheet' && other === undefined && said.includes(tool),
+  )
+  if (isDeed) return isCompound(task) ? 'the title asks for more than one thing.' : ''
   if (isReport(task)) return flawInReport(said)
   const sum = compute(task)
   if (sum !== undefined) return said === sum ? '' : `the result should be ${sum}`

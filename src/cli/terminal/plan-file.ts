@@ -1,4 +1,4 @@
-import { Document, isMap, isNode, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml'
+import { Document, parse, visit } from 'yaml'
 import * as z from 'zod'
 import { type Check, type CheckKind, type CheckSpec, cleanCheck, specOf } from '../../core/proof/check.ts'
 import { quoteWords, splitWords } from '../../core/proof/command-line.ts'
@@ -137,131 +137,93 @@ function rowFields(row: PlanRow, draft: readonly DraftRow[]): Readonly<Record<st
   }
 }
 
-export class PlanFileError extends Error {
-  readonly line: number
-  constructor(line: number, message: string) {
-    super(message)
-    this.line = line
-  }
-}
-
-export interface ParsedPlan extends Plan {
-  /** The line of a place in the file. */
-  readonly lineOf: (path: readonly PropertyKey[]) => number
-}
+/** A mistake of the person in the file. */
+export class PlanFileError extends Error {}
 
 /** Throws a `PlanFileError`. No rows means that the person wants none of the plan. */
-export function parsePlan(text: string, draft: readonly DraftRow[]): ParsedPlan {
-  const lineCounter = new LineCounter()
-  const document = parseDocument(text, { lineCounter, prettyErrors: false })
-  const lineOf = (path: readonly PropertyKey[]): number => lineCounter.linePos(startOf(document, path)).line
-  const [error] = document.errors
-  if (error) throw new PlanFileError(lineCounter.linePos(error.pos[0]).line, error.message)
-  const reader = new PlanReader(draft, (path, message) => new PlanFileError(lineOf(path), message))
-  return { ...reader.plan(document.toJS()), lineOf }
-}
-
-function startOf(document: Document.Parsed, path: readonly PropertyKey[]): number {
-  for (let depth = path.length; depth > 0; depth -= 1) {
-    const parent = depth === 1 ? document.contents : document.getIn(path.slice(0, depth - 1), true)
-    const last = path[depth - 1]
-    const pair = isMap<Node>(parent) ? parent.items.find(({ key }) => isNode(key) && String(key) === last) : undefined
-    const node = pair?.key ?? (isSeq<Node>(parent) ? parent.items[Number(last)] : undefined)
-    if (node?.range) return node.range[0]
-  }
-  return 0
+export function parsePlan(text: string, draft: readonly DraftRow[]): Plan {
+  const { comment, steps } = parsed(planShape, yamlIn(text)) ?? {}
+  const found = new Set<number>()
+  const rows = (steps ?? []).map((row, index) => {
+    try {
+      return rowIn(row, draft, found)
+    } catch (error) {
+      if (!(error instanceof PlanFileError)) throw error
+      throw new PlanFileError(`step ${index + 1}: ${error.message}`)
+    }
+  })
+  return { comment: (comment ?? '').trim(), rows }
 }
 
 const planShape = z
   .strictObject({ comment: z.string().nullish(), steps: z.array(z.record(z.string(), z.unknown())).nullish() })
   .nullish()
-const ROW_FIELDS: readonly string[] = ['step', ...FIELD_NAMES]
 
-class PlanReader {
-  readonly #draft: readonly DraftRow[]
-  readonly #error: (path: readonly PropertyKey[], message: string) => PlanFileError
-  readonly #found = new Set<number>()
-
-  constructor(draft: readonly DraftRow[], error: (path: readonly PropertyKey[], message: string) => PlanFileError) {
-    this.#draft = draft
-    this.#error = error
+function yamlIn(text: string): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    // The lines after the first one show the place.
+    throw new PlanFileError((error as Error).message.replace(/:?\n[^]*$/, ''))
   }
+}
 
-  plan(raw: unknown): Plan {
-    const { comment, steps } = this.#parsed(planShape, raw, []) ?? {}
-    return {
-      comment: (comment ?? '').trim(),
-      rows: (steps ?? []).map((row, index) => this.#row(row, ['steps', index])),
-    }
+function rowIn(
+  { step, checks, ...fields }: Readonly<Record<string, unknown>>,
+  draft: readonly DraftRow[],
+  found: Set<number>,
+): PlanRow {
+  const draft_index = indexOf(step, draft, found)
+  if (fields['title'] === undefined || fields['title'] === null) throw new PlanFileError('a step needs a title')
+  const given = Object.entries({ ...fields, checks: Array.isArray(checks) ? checks.map(withKind) : checks })
+  const row = parsed(sentRow, Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== null)))
+  const { checks: sent = [] } = row
+  return {
+    ...(draft_index === undefined ? {} : { draft_index }),
+    ...BLANK,
+    ...(fieldsIn(row) as Row),
+    checks: sent.map(each => checkIn(each, draft, draft_index)),
   }
+}
 
-  #row({ step, checks, ...fields }: Readonly<Record<string, unknown>>, path: readonly PropertyKey[]): PlanRow {
-    const unknown = Object.keys(fields).find(name => !ROW_FIELDS.includes(name))
-    if (unknown !== undefined) {
-      throw this.#error([...path, unknown], `a step has no ${unknown}. It may have: ${ROW_FIELDS.join(', ')}`)
-    }
-    const draft_index = this.#indexOf(step, [...path, 'step'])
-    const { title } = fields
-    if (title === undefined || title === null) throw this.#error(path, 'a step needs a title')
-    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-    const bare = Array.isArray(checks) ? checks.map(each => withKind(each)) : checks
-    const row = this.#parsed(
-      sentRow,
-      { ...given, ...(bare === undefined || bare === null ? {} : { checks: bare }) },
-      path,
-    )
-    const { checks: sent = [] } = row
-    return {
-      ...(draft_index === undefined ? {} : { draft_index }),
-      ...BLANK,
-      ...(fieldsIn(row) as Row),
-      checks: sent.map((each, index) => this.#check(each, draft_index, [...path, 'checks', index])),
-    }
+function indexOf(step: unknown, { length }: readonly DraftRow[], found: Set<number>): number | undefined {
+  if (step === undefined || step === null) return undefined
+  const number = Number(step)
+  if (!Number.isInteger(number) || number < 1 || number > length) {
+    const range = length === 1 ? 'the only proposed step is 1' : `the proposed steps are 1 to ${length}`
+    throw new PlanFileError(`there is no step ${JSON.stringify(step)}: ${range}. A step of your own has no number`)
   }
+  if (found.has(number)) {
+    throw new PlanFileError(`step ${number} is there twice. Take the number out to add this one as your own`)
+  }
+  found.add(number)
+  return number - 1
+}
 
-  #indexOf(step: unknown, path: readonly PropertyKey[]): number | undefined {
-    if (step === undefined || step === null) return undefined
-    const { length } = this.#draft
-    const number = Number(step)
-    if (!Number.isInteger(number) || number < 1 || number > length) {
-      const range = length === 1 ? 'the only proposed step is 1' : `the proposed steps are 1 to ${length}`
-      throw this.#error(path, `there is no step ${JSON.stringify(step)}: ${range}. A step of your own has no number`)
-    }
-    if (this.#found.has(number)) {
-      throw this.#error(path, `step ${number} is there twice. Take the number out to add this one as your own`)
-    }
-    this.#found.add(number)
-    return number - 1
-  }
+/** Matches a proposed check by its content, first in the same row; otherwise creates one. */
+function checkIn(
+  { approved, ...sent }: NonNullable<SentRow['checks']>[number],
+  draft: readonly DraftRow[],
+  draft_index = -1,
+): PlanCheck {
+  const run = 'run' in sent && typeof sent.run === 'string' ? splitWords(sent.run) : undefined
+  if (run instanceof Problem) throw new PlanFileError(say(invalidField('run', run.fact)))
+  const check = cleanCheck({ ...sent, ...(run && { run }) }, 'the check')
+  if (check instanceof Refusal) throw new PlanFileError(say(check))
+  const text = JSON.stringify(check)
+  const proposed = [...(draft[draft_index]?.checks ?? []), ...draft.flatMap(row => row.checks ?? [])]
+  const same = proposed.find(each => JSON.stringify(specOf(each)) === text)
+  if (same) return { check: same, isApproved: approved === true || !isRunnable(same) }
+  // Checks that a person writes need no approval, so this one would still run: refuse it.
+  if (approved === false) throw new PlanFileError('a check that you write runs. Delete it, or take "approved" out')
+  return { check, isApproved: true }
+}
 
-  /** Matches a proposed check by its content, first in the same row; otherwise creates one. */
-  #check(
-    { approved, ...sent }: NonNullable<SentRow['checks']>[number],
-    draft_index = -1,
-    path: readonly PropertyKey[],
-  ): PlanCheck {
-    const run = 'run' in sent && typeof sent.run === 'string' ? splitWords(sent.run) : undefined
-    if (run instanceof Problem) throw this.#error(path, say(invalidField('run', run.fact)))
-    const check = cleanCheck({ ...sent, ...(run && { run }) }, 'the check')
-    if (check instanceof Refusal) throw this.#error(path, say(check))
-    const text = JSON.stringify(check)
-    const proposed = [...(this.#draft[draft_index]?.checks ?? []), ...this.#draft.flatMap(row => row.checks ?? [])]
-    const same = proposed.find(each => JSON.stringify(specOf(each)) === text)
-    if (same) return { check: same, isApproved: approved === true || !isRunnable(same) }
-    // Checks that a person writes need no approval, so this one would still run: refuse it.
-    if (approved === false) throw this.#error(path, 'a check that you write runs. Delete it, or take "approved" out')
-    return { check, isApproved: true }
-  }
-
-  #parsed<S extends z.ZodType>(schema: S, raw: unknown, path: readonly PropertyKey[]): z.output<S> {
-    const { success, data, error } = schema.safeParse(raw)
-    if (success) return data
-    const [issue] = error.issues
-    throw this.#error(
-      [...path, ...(issue?.path ?? [])],
-      [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '),
-    )
-  }
+function parsed<S extends z.ZodType>(schema: S, raw: unknown): z.output<S> {
+  const { success, data, error } = schema.safeParse(raw)
+  if (success) return data
+  const [issue] = error.issues
+  throw new PlanFileError([issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
 }
 
 function withKind(check: unknown): unknown {

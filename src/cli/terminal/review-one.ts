@@ -2,15 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Conversation } from '../../core/model/conversation.ts'
-import type { EventData } from '../../core/model/event.ts'
 import { planOf } from '../../core/model/plan.ts'
 import { Refusal } from '../../core/model/refusal.ts'
 import { CANCELLING } from '../../core/model/review-action.ts'
 import { confirmedRows, type ReviewRequest } from '../../core/model/review.ts'
 import { say } from '../../core/views/say.ts'
 import { preparedRows } from '../../engine/door/checks.ts'
-import type { Decision, Door, ReviewRecord } from '../../engine/door/door.ts'
-import { createPrivateFile, readRegularFile } from '../../store/private-file.ts'
+import type { Decision, Door } from '../../engine/door/door.ts'
+import { readRegularFile, replacePrivateFile } from '../../store/private-file.ts'
 import { LOCAL_TENANT } from '../../store/store.ts'
 import { CliError } from '../cli-error.ts'
 import type { Environment } from '../environment.ts'
@@ -18,7 +17,6 @@ import {
   FIELD_HELP,
   isRun,
   parsePlan,
-  type ParsedPlan,
   type Plan,
   PlanFileError,
   type PlanRow,
@@ -52,6 +50,8 @@ export class Reviewer {
   readonly #title: string
   readonly #proposed: Plan
   #plan: Plan
+  /** Where the person edits. */
+  #file: string | undefined
 
   constructor(options: ReviewerOptions, review: ReviewRequest, state: Conversation, title: string) {
     this.#options = options
@@ -62,38 +62,25 @@ export class Reviewer {
     this.#plan = this.#proposed
   }
 
-  /** Runs until the plan is decided, here or elsewhere, or the person leaves it. */
+  /** Runs until the plan is decided, or the person leaves it. */
   async run(): Promise<Left> {
-    const over = new AbortController()
-    const ended = this.#watch(over)
-    try {
-      for (;;) {
-        const left = await this.#step(over.signal)
-        if (left) return left
-      }
-    } catch (error) {
-      if (!(error instanceof DecidedElsewhere)) throw error
-      this.#tell(decidedElsewhere(error.resolution))
-      return 'over'
-    } finally {
-      over.abort()
-      await ended
-      this.#keepEdits()
+    for (;;) {
+      const left = await this.#step()
+      if (left) return left
     }
   }
 
   /** One screen and one answer. Undefined: show it again. */
-  async #step(signal: AbortSignal): Promise<Left | undefined> {
+  async #step(): Promise<Left | undefined> {
     const { print, paint, terminal } = this.#options
-    signal.throwIfAborted()
     const screen = await this.#screen()
     for (const line of ['', ...planText(screen, columnsOfTerminal(terminal.output), paint), '']) print(line)
-    const answer = await choose('What do you say?', choicesFor(screen, this.#isEdited), terminal, signal)
+    const answer = await choose('What do you say?', choicesFor(screen, this.#isEdited), terminal)
     switch (answer) {
       case 'confirm':
         return this.#decide({ action: 'confirm', tasks: this.#rows, ...this.#comment })
       case 'edit':
-        return this.#edit(signal)
+        return this.#edit()
       case 'skip':
         return 'skipped'
       case 'quit':
@@ -134,32 +121,41 @@ export class Reviewer {
     return this.#plan.comment === '' ? {} : { comment: this.#plan.comment }
   }
 
-  /** Opens the plan in the editor, again while it has a mistake. Edits that are not used stay in the file. */
-  async #edit(signal: AbortSignal): Promise<Left | undefined> {
+  /** Opens the plan in the editor, again while it has a mistake. The file stays until the plan is decided. */
+  async #edit(): Promise<Left | undefined> {
     const { environment, terminal } = this.#options
-    const file = newFile(this.#text, this.#options.environment)
-    let isOver = false
+    const file = (this.#file ??= join(mkdtempSync(join(tmpdir(), 'runsheet-review-')), 'plan.yaml'))
+    replacePrivateFile(file, this.#text)
     try {
       for (;;) {
         await edit(file, environment)
-        const plan = this.#parsed(textIn(file))
-        if (!(plan instanceof PlanFileError)) {
-          isOver = true
-          if (plan.rows.length > 0) this.#plan = plan
-          else this.#tell('The file was empty: nothing was changed, and the plan goes on waiting.')
-          return undefined
-        }
-        this.#tell(`Line ${plan.line}: ${plan.message.replace(/\.$/, '')}.`)
-        const next = await choose('The plan has a mistake.', AFTER_MISTAKE, terminal, signal)
+        const problem = this.#take(textIn(file))
+        if (problem === undefined) return undefined
+        this.#tell(`${problem.replace(/\.$/, '')}.`)
+        const next = await choose('The plan has a mistake.', AFTER_MISTAKE, terminal)
         if (next !== 'again') return next && undefined
       }
     } catch (error) {
       if (!(error instanceof CliError)) throw error
       this.#tell(error.message)
       return undefined
-    } finally {
-      if (isOver) rmSync(dirname(file), { recursive: true, force: true })
-      else this.#tell(`What you wrote is in ${file}`)
+    }
+  }
+
+  /** Takes the plan over as edited, or returns what is wrong with it. */
+  #take(text: string): string | undefined {
+    try {
+      const plan = parsePlan(text, this.#review.draft_tasks)
+      if (plan.rows.length === 0) {
+        this.#tell('The file was empty: nothing was changed, and the plan goes on waiting.')
+        return undefined
+      }
+      const problem = this.#problemIn(plan)
+      if (problem === undefined) this.#plan = plan
+      return problem
+    } catch (error) {
+      if (error instanceof PlanFileError) return error.message
+      throw error
     }
   }
 
@@ -178,33 +174,22 @@ export class Reviewer {
     ]
   }
 
-  #parsed(text: string): Plan | PlanFileError {
-    try {
-      const plan = parsePlan(text, this.#review.draft_tasks)
-      if (plan.rows.length > 0) this.#validate(plan)
-      return { rows: plan.rows, comment: plan.comment }
-    } catch (error) {
-      if (error instanceof PlanFileError) return error
-      throw error
-    }
-  }
-
   /** Validates as the decision would, so that the person sees refusals while editing. */
-  #validate({ rows, lineOf }: ParsedPlan): void {
+  #problemIn({ rows }: Plan): string | undefined {
     const { draft_tasks, conversation_turn_id } = this.#review
     const { workspace } = this.#state.turns.get(conversation_turn_id) ?? {}
     const writing = rows.findIndex(({ checks }) => checks.some(({ check }) => check.hash === undefined))
     if (writing >= 0 && !workspace) {
-      const message = 'this plan has no folder in which a check of yours could run'
-      throw new PlanFileError(lineOf(['steps', writing, 'checks']), message)
+      return `step ${writing + 1}: this plan has no folder in which a check of yours could run`
     }
-    const refusal = refusalOf(() =>
-      confirmedRows(draft_tasks, preparedRows(sentRows(rows, draft_tasks), draft_tasks, workspace, this.#options.door)),
-    )
-    if (!refusal) return
-    const { row = 0, field = '' } = refusal.data as { readonly row?: number; readonly field?: string }
-    const [name = ''] = field.split(/[.[]/)
-    throw new PlanFileError(lineOf(['steps', row, name]), sayInPlan(refusal))
+    try {
+      const sent = preparedRows(sentRows(rows, draft_tasks), draft_tasks, workspace, this.#options.door)
+      const confirmed = confirmedRows(draft_tasks, sent)
+      return confirmed instanceof Refusal ? sayInPlan(confirmed) : undefined
+    } catch (error) {
+      if (error instanceof Refusal) return sayInPlan(error)
+      throw error
+    }
   }
 
   get #isEdited(): boolean {
@@ -226,17 +211,16 @@ export class Reviewer {
     const { door } = this.#options
     const { review_id } = this.#review
     try {
-      const { resolution } = await door.reviews.decide(LOCAL_TENANT, review_id, decision, 'terminal')
-      if (resolution && resolution.via !== 'terminal') throw new DecidedElsewhere(resolution)
+      await door.reviews.decide(LOCAL_TENANT, review_id, decision, 'terminal')
       this.#tell(...this.#outcome(decision))
-      this.#plan = this.#proposed
+      if (this.#file !== undefined) rmSync(dirname(this.#file), { recursive: true, force: true })
       return 'over'
     } catch (error) {
       if (!(error instanceof Refusal)) throw error
-      const { record } = await door.reviews.get(LOCAL_TENANT, review_id)
-      if (record.resolution) throw new DecidedElsewhere(record.resolution)
-      this.#tell(sayInPlan(error))
-      return error.code === 'review_expired' ? 'over' : undefined
+      const isOver = OVER.has(error.code)
+      this.#tell(isOver ? `Not decided here: ${say(error)}` : sayInPlan(error))
+      if (isOver && this.#file !== undefined) this.#tell(`Your edits are kept in ${this.#file}`)
+      return isOver ? 'over' : undefined
     }
   }
 
@@ -254,21 +238,6 @@ export class Reviewer {
     const runs = rows.flatMap(row => row.checks.filter(each => isRun(each, row, this.#review.draft_tasks))).length
     const checks = runs === 0 ? '' : `, and ${runs === 1 ? '1 check' : `${runs} checks`} may run`
     return [`Approved: ${steps(rows.length)} written${checks}.`, next]
-  }
-
-  /** Aborts `over` when another person or process decides. */
-  async #watch(over: AbortController): Promise<void> {
-    const { door } = this.#options
-    try {
-      const { resolution }: ReviewRecord = await door.reviews.await(LOCAL_TENANT, this.#review.review_id, over.signal)
-      if (resolution) over.abort(new DecidedElsewhere(resolution))
-    } catch (error) {
-      if (!over.signal.aborted) over.abort(error)
-    }
-  }
-
-  #keepEdits(): void {
-    if (this.#isEdited) this.#tell(`Your edits are kept in ${newFile(this.#text, this.#options.environment)}`)
   }
 
   #tell(...lines: readonly string[]): void {
@@ -296,13 +265,6 @@ const HELP = [
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Creates a file in a private folder. It stays until it is removed. */
-function newFile(text: string, { TMPDIR }: Environment): string {
-  const file = join(mkdtempSync(join(TMPDIR || tmpdir(), 'runsheet-review-')), 'plan.yaml')
-  createPrivateFile(file, text)
-  return file
-}
-
 function textIn(file: string): string {
   try {
     return readRegularFile(file, { maxBytes: MAX_BYTES, follow: true }).toString('utf8')
@@ -316,42 +278,5 @@ function textIn(file: string): string {
 /** Numbers steps as the person sees them. */
 const sayInPlan = (refusal: Refusal): string => say(refusal, { at: (row, field) => `step ${row + 1}: ${field}` })
 
-function refusalOf(work: () => unknown): Refusal | undefined {
-  try {
-    const result = work()
-    return result instanceof Refusal ? result : undefined
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
-}
-
-type Resolution = EventData['task_create_review_resolved']
-
-class DecidedElsewhere extends Error {
-  readonly resolution: Resolution
-  constructor(resolution: Resolution) {
-    super('decided elsewhere')
-    this.resolution = resolution
-  }
-}
-
-const WHERE: Readonly<Record<string, string>> = {
-  http: 'on the page or over HTTP',
-  mcp_form: "in the agent's host",
-  terminal: 'in another terminal',
-  library: 'by a program',
-}
-const ENDED: Readonly<Record<string, string>> = {
-  review_timeout: 'Its time is over.',
-  panel_closed: 'Its page was closed, which ended it.',
-  turn_stopped: 'The agent was stopped, which ended it.',
-  superseded: 'The agent has proposed another plan instead.',
-}
-
-function decidedElsewhere({ action, reason = '', via }: Resolution): string {
-  if (via === 'system') return `Not decided here: ${ENDED[reason] ?? 'it is over.'}`
-  const { done } = Object.values(CANCELLING).find(each => each.reason === reason) ?? CANCELLING.cancel
-  const what = action === 'confirm' ? 'approved' : done
-  return `Not decided here: it was ${what} ${WHERE[via] ?? 'elsewhere'} a moment before.`
-}
+/** Decided elsewhere a moment before, or no longer waiting. */
+const OVER: ReadonlySet<string> = new Set(['review_already_decided', 'review_expired', 'review_not_found'])

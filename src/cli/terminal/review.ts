@@ -34,8 +34,7 @@ export interface ReviewOptions extends SettingsOptions {
 }
 
 const MAX_LISTED = 9
-/** Poll interval, because hints can be lost. */
-const LOOK_MS = 2_000
+const LOOK_MS = 1_000
 const INTERRUPTED = 130
 
 /** Resolves with the exit code. */
@@ -115,7 +114,6 @@ class Desk {
     if (waiting.length === 0 && this.#options.wait) waiting = await this.#awaited()
     if (waiting.length === 0) {
       this.#print(nothing(this.#place))
-      this.#hintAtOtherStore()
       return 0
     }
     while (waiting.length > 0) {
@@ -141,17 +139,10 @@ class Desk {
 
   async #awaited(): Promise<readonly Waiting[]> {
     this.#print('Waiting for a plan to review (Ctrl-C to stop).')
-    const done = new AbortController()
-    const hints = this.#door.changes(done.signal)[Symbol.asyncIterator]()
-    try {
-      for (let next = hints.next(); ; ) {
-        const waiting = await this.#waiting()
-        if (waiting.length > 0) return waiting
-        const heard = await Promise.race([next.then(() => true), delay(LOOK_MS, false)])
-        if (heard) next = hints.next()
-      }
-    } finally {
-      done.abort()
+    for (;;) {
+      const waiting = await this.#waiting()
+      if (waiting.length > 0) return waiting
+      await delay(LOOK_MS)
     }
   }
 
@@ -191,8 +182,8 @@ class Desk {
       paint: this.#paint,
       print: line => this.#print(line),
       urlOf: conversation => {
-        const serving = this.#server()
-        return serving ? linkTo(serving.url, conversation) : null
+        const serving = ServerLock.serving(this.#place.data)
+        return typeof serving === 'object' ? linkTo(serving.url, conversation) : null
       },
       waitCommand: `${reviewCommand(invocation, data)} --wait`,
     }
@@ -214,17 +205,5 @@ class Desk {
     const { session_id } = waiting
     const known = await this.#door.conversations.summary({ tenant: LOCAL_TENANT, conversation: session_id })
     return known?.title ?? (isPlan(waiting) ? waiting.draft_tasks[0]?.title : waiting.title) ?? session_id
-  }
-
-  #server(): { readonly url: string; readonly store: string } | undefined {
-    const serving = existsSync(this.#place.data) ? ServerLock.serving(this.#place.data) : undefined
-    return typeof serving === 'object' ? serving : undefined
-  }
-
-  /** A server of this folder may keep its plans in another store. */
-  #hintAtOtherStore(): void {
-    const { store } = this.#server() ?? {}
-    if (store === undefined || store === storeLocation(this.#place.store)) return
-    this.#print(`The server of ${this.#place.data} uses another store: ${store}. Set RUNSHEET_STORE to the same.`)
   }
 }

@@ -43,46 +43,31 @@ export interface Choice<T> {
   readonly label: string
 }
 
-/**
- * The person's choice; Enter alone takes the first one. Undefined after Ctrl-C or if the terminal closes. Rejects with
- * the signal's reason.
- */
+/** The person's choice; Enter alone takes the first one. Undefined after Ctrl-C or if the terminal closes. */
 export async function choose<T extends string>(
   message: string,
   choices: readonly Choice<T>[],
   terminal: Terminal,
-  signal?: AbortSignal,
 ): Promise<T | undefined> {
   const { isCancel, select } = await import('@clack/prompts')
   await dropTyped(terminal)
-  signal?.throwIfAborted()
   const closed = new AbortController()
   const close = (): void => closed.abort()
   terminal.input.once('end', close)
   try {
     const options = choices as Parameters<typeof select<T>>[0]['options']
     const given = { message, options, ...terminal, withGuide: false, showInstructions: false }
-    const answer = await select<T>({ ...given, signal: AbortSignal.any([closed.signal, ...(signal ? [signal] : [])]) })
-    signal?.throwIfAborted()
+    const answer = await select<T>({ ...given, signal: closed.signal })
     return isCancel(answer) ? undefined : answer
   } finally {
     terminal.input.off('end', close)
   }
 }
 
-/** Chooses the editor as git does: a dumb terminal gets no full-screen one. */
-function editorIn(environment: Environment): string {
-  const isDumb = (environment['TERM'] ?? 'dumb') === 'dumb'
-  const editor = (isDumb ? undefined : environment['VISUAL']) || environment['EDITOR']
-  if (editor) return editor
-  if (isDumb) throw new CliError('this terminal is too simple for vi, and EDITOR is not set.')
-  return process.platform === 'win32' ? 'notepad' : 'vi'
-}
-
 /** Throws if the editor fails: the person has not finished then. */
 export async function edit(file: string, environment: Environment): Promise<void> {
-  const editor = editorIn(environment)
   const isWindows = process.platform === 'win32'
+  const editor = environment['VISUAL'] || environment['EDITOR'] || (isWindows ? 'notepad' : 'vi')
   // Through a shell, because the variable may contain arguments.
   const [command, args] = isWindows ? [editor, [`"${file}"`]] : ['sh', ['-c', `${editor} "$@"`, editor, file]]
   // Editors need the user's environment, but none of our tokens.
