@@ -337,7 +337,6 @@ export class SqliteStore implements FullStore {
   /** Runs a change in its own transaction. A power cut may lose one that is not flushed. */
   async #write<T>(change: () => T, { isUnflushed = false } = {}): Promise<T> {
     const transaction = (): T => {
-      this.#check()
       this.#begin()
       try {
         const value = change()
@@ -349,7 +348,10 @@ export class SqliteStore implements FullStore {
         throw this.#explained(error)
       }
     }
-    return this.#lock.whenFree(isUnflushed ? () => unflushed(this.#db, transaction) : transaction)
+    return this.#lock.whenFree(() => {
+      this.#check()
+      return isUnflushed ? unflushed(this.#db, transaction) : transaction()
+    })
   }
 
   #commit(): void {
