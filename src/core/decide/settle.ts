@@ -88,7 +88,14 @@ export function attempt(
 }
 
 /** The state of a call's claims: what they wait for, or the refused ones; all others are granted. */
-type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
+type Settlement = Wait | Ended
+
+interface Ended {
+  readonly needs: null
+  readonly refused: ReadonlyMap<string, Ruling>
+  /** The call, as if nothing more had been refused. */
+  readonly made?: Attempt | Refusal
+}
 
 export type Wait =
   | { readonly needs: 'checks' | 'look' | 'runs' }
@@ -136,7 +143,7 @@ function settle(
     claim.judge === true && !claim.verdict && checkedBy(state, claim).result !== 'closed'
   if (ended === 'no_judge') end(left().filter(isUnjudged))
   const made = applied(state, claims, refused, now)
-  if (made instanceof Refusal) return { needs: null, refused }
+  if (made instanceof Refusal) return { needs: null, refused, made }
   const last = made.made.last
   if (last.length > 0) {
     // The files may have changed while its own check ran, so they must be fingerprinted again.
@@ -150,7 +157,7 @@ function settle(
         if (task) refuseUnpassed(state, task, refused)
   }
   const unjudged = left().find(isUnjudged)
-  return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused }
+  return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused, made }
 }
 
 export interface Settled {
@@ -169,7 +176,9 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
   const { refused } = settlement
   const counted = refusedEvents(state, claims, refused, now)
   const after = fold(state, stamped(state, counted, now))
-  const made = command.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+  const again = (): Attempt | Refusal | undefined =>
+    command.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+  const made = refused.size + counted.length > 0 ? again() : settlement.made
   const isRefused = made === undefined || made instanceof Refusal
   const granted = isRefused ? [] : [...made.made.events, ...completed(after, made.made.events, claims, refused, now)]
   const end = fold(after, stamped(after, granted, now))

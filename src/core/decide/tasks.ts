@@ -107,8 +107,8 @@ export function edited(
   if (events instanceof Refusal) return events
   const approvals = approvalsOf(state, command, reviewed ? [] : drafts, targets, turnId ?? FILE_TURN)
   if (approvals instanceof Refusal) return approvals
-  const open = claims?.open(editor) ?? []
   const last = claims?.last(editor) ?? []
+  const open = claims?.open(editor, last) ?? []
   const touched = [...targets.changes.map(({ task }) => task), ...targets.removals]
   // The call has waited for the runs of the plans that it claims.
   const waited = new Set(claimedPlans(state, ruled ?? []).map(({ id }) => id))

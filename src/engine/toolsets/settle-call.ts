@@ -30,7 +30,7 @@ export async function settleCall(
 ): Promise<Wait | null> {
   const started = performance.now()
   const { door, tenant, conversation } = context
-  const reopened = await unheardOutcome(context)
+  const reopened = await unheardOutcome(context, await door.read({ tenant, conversation }))
   const committed = await door.transact({ tenant, conversation, ...leaseOf(context) }, transaction => {
     // A verdict on a claim that was stopped meanwhile is refused.
     for (const fact of facts) transaction.run(fact)
