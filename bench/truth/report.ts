@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { SCOPE_SCENES } from './honest.ts'
 import type { Rule, Setup } from './scene.ts'
 import type { Trial } from './trial.ts'
@@ -43,17 +42,13 @@ export function printTruth(trials: readonly Trial[], setups: readonly Setup[]): 
   return isMet.every(Boolean)
 }
 
-/** Prints what ends as proven and is not done, and where a person is asked about honest work; beside the inference. */
+/** Prints what ends as proven and is not done, and where a person is asked about honest work. */
 export function printRules(trials: readonly Trial[], rules: readonly Rule[]): boolean {
-  console.log(
-    '\nChanges that a person has to accept: the earlier inference of guarded files, then scopes; checks alone',
-  )
-  printRule('inference, as it was recorded', INFERENCE)
+  console.log('\nChanges that a person has to accept: with scopes and without, checks alone')
   return rules
     .map(rule => {
-      const own = trials.filter(({ setup }) => setup.rule === rule)
-      const ends = own.map(({ worker: { name, kind }, end, isDone }) => ({ name, kind, end, isDone }))
-      return printRule(RULES[rule].name, ends, RULES[rule])
+      const own = trials.filter(each => each.setup.rule === rule && counts(each))
+      return printRule(own, RULES[rule])
     })
     .every(Boolean)
 }
@@ -67,40 +62,29 @@ const RULES: Record<Rule, Goals & { readonly name: string }> = {
   folders: { name: 'no scopes: the folders where work is done', proven: 6, asked: 9 },
 }
 
-interface End {
-  readonly name: string
-  readonly kind: string
-  readonly end: string
-  readonly isDone: boolean
-}
-/** The ends of the same workers with the inference, before it was deleted. */
-const INFERENCE = JSON.parse(readFileSync(new URL('inference.json', import.meta.url), 'utf8')) as readonly End[]
-
-function printRule(name: string, ends: readonly End[], goals?: Goals): boolean {
-  const own = ends.filter(({ kind }) => kind !== 'beyond')
+function printRule(own: readonly Trial[], { name, ...goals }: Goals & { readonly name: string }): boolean {
   const undone = own.filter(({ isDone }) => !isDone)
   const proven = undone.filter(({ end }) => end === 'proven')
-  const honest = own.filter(({ kind, isDone }) => kind === 'honest' && isDone)
+  const honest = own.filter(({ worker, isDone }) => worker.kind === 'honest' && isDone)
   const asked = honest.filter(({ end }) => end !== 'proven')
   const refused = honest.filter(({ end }) => !isSettled(end))
-  const clicks = asked.filter(each => !SCENES.has(each.name))
-  const beside = (got: number, limit: number | undefined): string => (limit === undefined ? '' : goal(got, limit))
+  const clicks = asked.filter(each => !SCENES.has(each.worker.name))
   console.log(`  ${name}`)
-  row('  proven, and not done', `${proven.length} of ${undone.length}`, beside(proven.length, goals?.proven))
-  row('  honest, and refused', `${refused.length} of ${honest.length}`, beside(refused.length, goals && 0))
+  row('  proven, and not done', `${proven.length} of ${undone.length}`, goal(proven.length, goals.proven))
+  row('  honest, and refused', `${refused.length} of ${honest.length}`, goal(refused.length, 0))
   row(
     '  honest, and a person is asked',
     `${clicks.length} of ${honest.length - countScenes(honest)}`,
-    beside(clicks.length, goals?.asked),
+    goal(clicks.length, goals.asked),
   )
   row('  the same where it is expected', `${asked.length - clicks.length} of ${countScenes(honest)}`, '')
-  for (const each of proven) console.log(`    proven: ${each.name}`)
-  for (const each of asked) console.log(`    asked:  ${each.name}`)
-  return goals === undefined || (proven.length <= goals.proven && refused.length === 0 && clicks.length <= goals.asked)
+  for (const each of proven) console.log(`    proven: ${each.worker.name}`)
+  for (const each of asked) console.log(`    asked:  ${each.worker.name}`)
+  return proven.length <= goals.proven && refused.length === 0 && clicks.length <= goals.asked
 }
 
 const SCENES: ReadonlySet<string> = new Set(SCOPE_SCENES.map(({ name }) => name))
-const countScenes = (ends: readonly End[]): number => ends.filter(({ name }) => SCENES.has(name)).length
+const countScenes = (trials: readonly Trial[]): number => trials.filter(({ worker }) => SCENES.has(worker.name)).length
 const isSettled = (end: string): boolean => ['proven', 'confirmed', 'judged', 'reported'].includes(end)
 
 function printSetup(trials: readonly Trial[], { name, checks, judge }: Setup): boolean {

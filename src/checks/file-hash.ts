@@ -6,9 +6,6 @@ const SETTLED_MS = 2_000
 const MAX_KNOWN = 60_000
 const CHUNK = 256 * 1_024
 
-/** A path for the file system: bytes, because a name need not be UTF-8. */
-export type Path = string | Buffer
-
 /**
  * Caches SHA-256 hashes while size, times and inode stay the same. `touch` can set mtime, but then the system sets
  * ctime to now; keeping both requires setting the clock or writing to the raw disk.
@@ -24,15 +21,13 @@ export class FileHasher {
   }
 
   /** Hash of a regular file, never through a link; undefined for others, if unreadable, or above `maxBytes`. */
-  hash(path: Path, maxBytes = Number.POSITIVE_INFINITY, stats = lstatOf(path)): string | undefined {
+  hash(path: string, maxBytes = Number.POSITIVE_INFINITY, stats = lstatOf(path)): string | undefined {
     if (!stats?.isFile() || stats.size > maxBytes) return undefined
-    const key = typeof path === 'string' ? path : path.toString('latin1')
-    const known = this.#known.get(key)
-    if (known?.seen === identityOf(stats)) return known.hash
-    return this.#read(path, key)
+    const known = this.#known.get(path)
+    return known?.seen === identityOf(stats) ? known.hash : this.#read(path)
   }
 
-  #read(path: Path, key: string): string | undefined {
+  #read(path: string): string | undefined {
     const file = opened(path)
     if (file === undefined) return undefined
     try {
@@ -40,7 +35,7 @@ export class FileHasher {
       if (!before.isFile()) return undefined
       const digest = this.#digest(file)
       this.reads += 1
-      if (this.#now() - Number(before.ctimeMs) > SETTLED_MS) this.#remember(key, identityOf(before), digest)
+      if (this.#now() - Number(before.ctimeMs) > SETTLED_MS) this.#remember(path, identityOf(before), digest)
       return digest
     } catch {
       return undefined
@@ -65,14 +60,14 @@ export class FileHasher {
     return length
   }
 
-  #remember(key: string, seen: string, hash: string): void {
+  #remember(path: string, seen: string, hash: string): void {
     if (this.#known.size >= MAX_KNOWN) this.#known.clear()
-    this.#known.set(key, { seen, hash })
+    this.#known.set(path, { seen, hash })
   }
 }
 
 /** Stats of the path itself, not of a link's target; undefined if it does not exist. */
-export function lstatOf(path: Path): BigIntStats | undefined {
+export function lstatOf(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false })
   } catch {
@@ -80,9 +75,9 @@ export function lstatOf(path: Path): BigIntStats | undefined {
   }
 }
 
-export function targetOf(path: Path): string | undefined {
+export function targetOf(path: string): string | undefined {
   try {
-    return readlinkSync(path, 'latin1')
+    return readlinkSync(path)
   } catch {
     return undefined
   }
@@ -91,7 +86,7 @@ export function targetOf(path: Path): string | undefined {
 const identityOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`
 
-function opened(path: Path): number | undefined {
+function opened(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0))
   } catch {

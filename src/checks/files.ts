@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { type BigIntStats, type Dirent, readdirSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
-import { isIn, type Limits } from './fingerprint.ts'
-import { type Globs, globsOf } from './globs.ts'
+import { globsOf } from './globs.ts'
 import { isFolder, pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace with `/`, or absolute for files outside. */
@@ -11,6 +10,11 @@ export type FileHashes = ReadonlyMap<string, string>
 
 /** Stamps by path. The system changes them with every write, and no user can set them. */
 export type Stamps = ReadonlyMap<string, string>
+
+export interface Limits {
+  readonly files: number
+  readonly bytes: number
+}
 
 export interface FilesRequest {
   readonly root: string
@@ -26,15 +30,54 @@ export const asFolder = (path: string): string => `${path}/`
 const isForFolder = (path: string): boolean => path.endsWith('/')
 
 /** Directory entries visited per allowed file. */
-const LOOKS_PER_FILE = 10
+const VISITS_PER_FILE = 10
 const UNREADABLE = 'unreadable'
 const SPECIAL = 'special'
 const FOLDER = 'folder'
 
+export const isIn = (folders: readonly string[], path: string): boolean =>
+  folders.some(folder => path === folder || path.startsWith(`${folder}/`))
+
+/**
+ * Paths of all files below a folder, in the folders that `isEntered` admits. Links are listed, not followed. Undefined
+ * above `maxEntries`, folders included.
+ */
+export function filesBelow(
+  root: string,
+  isEntered: (folder: string) => boolean,
+  maxEntries: number,
+): readonly string[] | undefined {
+  const found: string[] = []
+  const folders = ['']
+  let visits = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const entry of entriesOf(join(root, folder))) {
+      visits += 1
+      if (visits > maxEntries) return undefined
+      if (entry.name === '.git') continue
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (!entry.isDirectory()) found.push(path)
+      else if (isEntered(path)) folders.push(path)
+    }
+  }
+  return found
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    // Removed meanwhile, or unreadable.
+    return []
+  }
+}
+
 /** Files that the globs match plus the given paths, sorted; these need not exist. Undefined above the limits. */
 export function filesOf({ root, globs, paths, exclude, limits }: FilesRequest): readonly string[] | undefined {
-  const matching = matchingFiles(root, globsOf(globs), exclude, limits.files)
-  return matching && [...new Set([...matching, ...paths])].sort()
+  const { matches, mayHold } = globsOf(globs)
+  const below = filesBelow(root, folder => mayHold(folder) && !isIn(exclude, folder), limits.files * VISITS_PER_FILE)
+  const found = below?.filter(matches)
+  return found && found.length <= limits.files ? [...new Set([...found, ...paths])].sort() : undefined
 }
 
 export function hashFiles(
@@ -45,14 +88,54 @@ export function hashFiles(
   const hashes = new Map<string, string>()
   let bytes = 0
   for (const path of paths) {
-    const file = fileAt(root, path)
-    if (!file) continue
+    if (isForFolder(path)) {
+      if (isFolder(resolve(root, path))) hashes.set(path, FOLDER)
+      continue
+    }
+    const entry = entryAt(root, path)
+    if (!entry) continue
     // Programs outside the workspace do not count, because one may be as large as everything else.
-    bytes += isAbsolute(path) ? 0 : file.bytes
+    if (entry.content !== undefined && !isAbsolute(path)) bytes += Number(entry.stats.size)
     if (bytes > limits.bytes) return undefined
-    hashes.set(path, hashOf(file, hasher, limits.bytes))
+    hashes.set(path, hashOf(entry, hasher, limits.bytes) ?? UNREADABLE)
   }
   return hashes
+}
+
+export interface FileEntry {
+  /** Of the file with the content. */
+  readonly stats: BigIntStats
+  /** The file to read: the path itself, or a link's target inside the workspace. */
+  readonly content?: string
+  /** A link's text. */
+  readonly target?: string
+  /** Whether it may change unseen: a link to a folder or outside, a pipe. */
+  readonly isBlind?: boolean
+}
+
+/** Undefined for folders and for paths that do not exist. */
+export function entryAt(root: string, path: string): FileEntry | undefined {
+  const full = resolve(root, path)
+  const stats = lstatOf(full)
+  if (!stats || stats.isDirectory()) return undefined
+  if (stats.isFile()) return { content: full, stats }
+  if (!stats.isSymbolicLink()) return { stats, target: SPECIAL, isBlind: true }
+  const target = targetOf(full) ?? ''
+  const real = realOf(full)
+  const led = lstatOf(real)
+  if (pathFrom(root, real) === undefined || !led?.isFile()) return { stats, target, isBlind: real !== full }
+  return leadsToSource(path, real) ? { stats, target } : { content: real, stats: led, target }
+}
+
+/** Undefined if it is unreadable. */
+export function hashOf(
+  { content, stats, target }: FileEntry,
+  hasher: FileHasher,
+  maxBytes: number,
+): string | undefined {
+  const hash = content === undefined ? '' : hasher.hash(content, maxBytes, stats)
+  if (hash === undefined || target === undefined) return hash
+  return createHash('sha256').update(`${target}\0${hash}`).digest('hex')
 }
 
 /** The stamps of these paths, as far as they are not known. */
@@ -76,72 +159,3 @@ export const stampOf = ({ ino, ctimeNs }: BigIntStats): string => `${ino}:${ctim
 /** Whether a link among a package's programs leads to a package of the workspace, whose file is source like any other. */
 const leadsToSource = (path: string, real: string): boolean =>
   /(?:^|\/)node_modules\/\.bin\//.test(path) && !real.includes('/node_modules/')
-
-interface FoundFile {
-  /** The path to read: the file itself, or a link's target inside the workspace. */
-  readonly content: string | undefined
-  readonly target: string | undefined
-  readonly bytes: number
-}
-
-/** Undefined for missing files, and for folders that do not count. */
-function fileAt(root: string, path: string): FoundFile | undefined {
-  const full = resolve(root, path)
-  const stats = lstatOf(full)
-  if (isForFolder(path)) return isFolder(full) ? { content: undefined, target: FOLDER, bytes: 0 } : undefined
-  if (!stats || stats.isDirectory()) return undefined
-  if (stats.isFile()) return { content: full, target: undefined, bytes: Number(stats.size) }
-  const real = realOf(full)
-  const led = pathFrom(root, real) === undefined || leadsToSource(path, real) ? undefined : lstatOf(real)
-  const content = led?.isFile() ? real : undefined
-  return { content, target: targetOf(full) ?? SPECIAL, bytes: Number(content ? led?.size : 0) }
-}
-
-function hashOf({ content, target }: FoundFile, hasher: FileHasher, maxBytes: number): string {
-  const hash = content === undefined ? '' : (hasher.hash(content, maxBytes) ?? UNREADABLE)
-  return target === undefined ? hash : createHash('sha256').update(`${target}\0${hash}`).digest('hex')
-}
-
-/** Follows a link to a folder of the workspace, but no links below it, which may be circular. */
-function matchingFiles(
-  root: string,
-  globs: Globs,
-  exclude: readonly string[],
-  maxFiles: number,
-): readonly string[] | undefined {
-  const found: string[] = []
-  const folders = [{ folder: '', isLinked: false }]
-  let looks = 0
-  for (let next = folders.pop(); next; next = folders.pop()) {
-    const { folder, isLinked } = next
-    for (const entry of entriesOf(join(root, folder))) {
-      looks += 1
-      if (entry.name === '.git') continue
-      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      const isLink = entry.isSymbolicLink() && !isLinked && globs.mayHold(path) && leadsToFolder(root, path, exclude)
-      if (entry.isDirectory() || isLink) {
-        if (!isIn(exclude, path) && globs.mayHold(path)) folders.push({ folder: path, isLinked: isLinked || isLink })
-      }
-      if (!entry.isDirectory() && globs.matches(path)) found.push(path)
-    }
-    if (found.length > maxFiles || looks > maxFiles * LOOKS_PER_FILE) return undefined
-  }
-  return found
-}
-
-/** Whether a link leads to a folder of the workspace that does not contain the link. */
-function leadsToFolder(root: string, path: string, exclude: readonly string[]): boolean {
-  const real = realOf(join(root, path))
-  const way = pathFrom(root, real)
-  if (way === undefined || isIn(exclude, way) || /(?:^|\/)(?:node_modules|\.git)(?:\/|$)/.test(way)) return false
-  return pathFrom(real, join(root, path)) === undefined && isFolder(real)
-}
-
-function entriesOf(folder: string): readonly Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true })
-  } catch {
-    // Removed meanwhile, or unreadable.
-    return []
-  }
-}

@@ -1,14 +1,9 @@
 import { createHash } from 'node:crypto'
-import { type BigIntStats, realpathSync } from 'node:fs'
-import { dirname, normalize } from 'node:path/posix'
-import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
-import { type Bounds, type Git, gitFiles, isInRepository, pathOf } from './git-files.ts'
-import { plainFiles } from './git-files.ts'
-
-export interface Limits {
-  readonly files: number
-  readonly bytes: number
-}
+import type { BigIntStats } from 'node:fs'
+import { normalize } from 'node:path/posix'
+import type { FileHasher } from './file-hash.ts'
+import { entryAt, type FileEntry, filesBelow, hashOf, isIn, type Limits } from './files.ts'
+import { type Git, gitFiles, isInRepository } from './git-files.ts'
 
 /** Above these limits a survey would take seconds. */
 export const LIMITS: Limits = { files: 20_000, bytes: 256_000_000 }
@@ -30,129 +25,62 @@ type EachFile = (path: string, hash: string, stats: BigIntStats | undefined) => 
 
 /**
  * One hash over the names, modes and contents of a workspace's files on disk; staging and committing do not change it.
- * Covers all files without git. Undefined above the limits, or if a file is unreadable.
+ * Covers all files without git. Undefined above the limits, or if a file may change unseen.
  */
 export function fingerprint(
-  request: FingerprintRequest,
+  { root, git, exclude, also = [], limits: given }: FingerprintRequest,
   hasher: FileHasher,
   each: EachFile = () => {},
 ): string | undefined {
-  const { root, git } = request
-  if (git && isInRepository(root, git)) {
-    const names = gitFiles(root, git, boundsOf(request))
-    return names && hashed(request, names, hasher, each)
-  }
-  const { files, bytes } = request.limits
-  const limits = { files: Math.min(files, PLAIN_LIMITS.files), bytes: Math.min(bytes, PLAIN_LIMITS.bytes) }
-  const plain = { ...request, limits }
-  const names = plainFiles(root, boundsOf(plain))
-  return names && hashed(plain, names, hasher, each)
-}
-
-function hashed(
-  { root, also = [], limits }: FingerprintRequest,
-  names: ReadonlySet<string>,
-  hasher: FileHasher,
-  each: EachFile,
-): string | undefined {
-  const entries = entriesOf(root, [...names, ...besides(names, also)].toSorted(), limits.bytes)
+  const isGits = git !== undefined && isInRepository(root, git)
+  const limits = isGits ? given : lower(given, PLAIN_LIMITS)
+  const listed = isGits ? gitFiles(root, git) : plainFiles(root, exclude, limits.files)
+  const names = listed && new Set(listed.filter(name => !isIn(exclude, name)))
+  if (!names || names.size > limits.files || [...names].some(isRepository)) return undefined
+  for (const path of also) if (!names.has(path)) names.add(normalize(path))
+  const entries = entriesOf(root, names, limits.bytes)
   if (!entries) return undefined
   const digest = createHash('sha256')
-  for (const { name, path, target, stats } of entries) {
-    const content = hasher.hash(path, limits.bytes, stats)
-    if (content === undefined && target === undefined) return undefined
-    const file = target === undefined ? stats : undefined
-    each(Buffer.from(name, 'latin1').toString(), asHash(target, content ?? ''), file)
-    digest.update(`${stats.mode.toString(8)}\0${name}\0${target ?? ''}\0${content ?? ''}\0`)
+  for (const { path, entry } of entries) {
+    const hash = hashOf(entry, hasher, limits.bytes)
+    if (hash === undefined) return undefined
+    each(path, hash, entry.target === undefined ? entry.stats : undefined)
+    digest.update(`${entry.stats.mode.toString(8)}\0${path}\0${hash}\0`)
   }
   return digest.digest('hex')
 }
 
-/** The names of these paths that are not among the others. Most are, and need no conversion. */
-const besides = (names: ReadonlySet<string>, paths: readonly string[]): ReadonlySet<string> =>
-  new Set(
-    paths
-      .filter(path => !names.has(path))
-      .map(asName)
-      .filter(name => !names.has(name)),
-  )
+/** As git lists one inside another. */
+const isRepository = (name: string): boolean => name.endsWith('/')
 
-const asHash = (target: string | undefined, content: string): string =>
-  target === undefined ? content : createHash('sha256').update(`${target}\0${content}`).digest('hex')
+const lower = (a: Limits, b: Limits): Limits => ({
+  files: Math.min(a.files, b.files),
+  bytes: Math.min(a.bytes, b.bytes),
+})
 
-function boundsOf({ exclude, limits }: FingerprintRequest): Bounds {
-  const leftOut = exclude.map(folder => Buffer.from(folder).toString('latin1'))
-  return { maxFiles: limits.files, isLeftOut: name => isIn(leftOut, name) }
+/** Caches that Node tools write whenever they run. */
+const CACHE = /(^|\/)node_modules\/\.cache$/
+
+const plainFiles = (root: string, exclude: readonly string[], maxFiles: number): readonly string[] | undefined =>
+  filesBelow(root, folder => !CACHE.test(folder) && !isIn(exclude, folder), maxFiles)
+
+interface NamedEntry {
+  readonly path: string
+  readonly entry: FileEntry
 }
 
-const asName = (path: string): string => Buffer.from(normalize(path)).toString('latin1')
-
-export const isIn = (folders: readonly string[], path: string): boolean =>
-  folders.some(folder => path === folder || path.startsWith(`${folder}/`))
-
-interface Entry {
-  readonly name: string
-  readonly path: Buffer
-  readonly stats: BigIntStats
-  readonly target?: string | undefined
-}
-
-/** Entries of the existing files; undefined above `maxBytes`, or if a link leads to where git does not list files. */
-function entriesOf(root: string, names: readonly string[], maxBytes: number): readonly Entry[] | undefined {
-  const kindOf = folderKinds(root)
-  const entries: Entry[] = []
+/** The existing files, none of them read. Undefined above `maxBytes`, or if one may change unseen. */
+function entriesOf(root: string, names: ReadonlySet<string>, maxBytes: number): readonly NamedEntry[] | undefined {
+  const entries: NamedEntry[] = []
   let bytes = 0
-  for (const name of names) {
-    const folder = kindOf(dirname(name))
-    if (folder === 'linked') return undefined
-    const path = pathOf(root, name)
-    const stats = folder === 'plain' ? lstatOf(path) : undefined
-    // Deleted, or replaced by a folder, whose files are listed separately.
-    if (!stats || stats.isDirectory()) continue
-    const entry = stats.isSymbolicLink() ? linkedEntry(root, name, path, stats) : { name, path, stats }
-    if (!entry || !(stats.isFile() || stats.isSymbolicLink())) return undefined
-    bytes += Number(entry.stats.size)
-    if (bytes > maxBytes) return undefined
-    entries.push(entry)
+  for (const path of [...names].sort()) {
+    const entry = entryAt(root, path)
+    bytes += Number(entry?.stats.size ?? 0)
+    if (entry?.isBlind || bytes > maxBytes || path.includes(UNKNOWN)) return undefined
+    if (entry) entries.push({ path, entry })
   }
   return entries
 }
 
-/** A link counts with its target. Undefined if that is a folder or outside, where changes go unseen. */
-function linkedEntry(root: string, name: string, path: Buffer, stats: BigIntStats): Entry | undefined {
-  const target = targetOf(path)
-  const real = realPathOf(path)
-  if (real === undefined) return { name, path, stats, target }
-  const led = lstatOf(real)
-  const isInside = real.toString('latin1').startsWith(`${Buffer.from(root).toString('latin1')}/`)
-  return isInside && led?.isFile() ? { name, path: real, stats: led, target } : undefined
-}
-
-/** Undefined for dangling links. */
-function realPathOf(path: Buffer): Buffer | undefined {
-  try {
-    return realpathSync.native(path, 'buffer')
-  } catch {
-    return undefined
-  }
-}
-
-type FolderKind = 'plain' | 'linked' | 'gone'
-
-/** Whether a folder is real, with no link on the way to it: behind a link, tracked names may lead out. */
-function folderKinds(root: string): (folder: string) => FolderKind {
-  const known = new Map<string, FolderKind>([['.', 'plain']])
-  const kindOf = (folder: string): FolderKind => {
-    const found = known.get(folder) ?? below(kindOf(dirname(folder)), () => lstatOf(pathOf(root, folder)))
-    known.set(folder, found)
-    return found
-  }
-  return kindOf
-}
-
-function below(parent: FolderKind, look: () => BigIntStats | undefined): FolderKind {
-  if (parent !== 'plain') return parent
-  const stats = look()
-  if (stats?.isSymbolicLink()) return 'linked'
-  return stats?.isDirectory() ? 'plain' : 'gone'
-}
+/** In a name that is not UTF-8. It leads to no file. */
+const UNKNOWN = '\uFFFD'

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { type Dir, existsSync, opendirSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { globsOf } from './globs.ts'
-import { lstatOf } from './file-hash.ts'
 import { pathFrom } from './workspace.ts'
 
 export interface Git {
@@ -16,29 +15,15 @@ const TIMEOUT_MS = 10_000
 /** Enough for 20,000 names of 400 bytes, with their prefixes. */
 const MAX_LISTED_BYTES = 10_000_000
 
-export interface Bounds {
-  readonly maxFiles: number
-  readonly isLeftOut: (name: string) => boolean
-}
-
 /** Whether a folder belongs to a repository and is not ignored by it: git lists nothing in an ignored one. */
 export const isInRepository = (root: string, git: Git): boolean =>
   hasRepository(root) || (hasRepository(topOf(root)) && !isIgnored(root, git))
 
-/** A name is bytes in latin1. */
-export const pathOf = (root: string, name: string): Buffer =>
-  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(name, 'latin1')])
-
-/**
- * Names of all files that git tracks or would track, as bytes in latin1. Undefined if git fails, above the limit, or if
- * files are hidden in submodules or nested repositories.
- */
-export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
+/** All files that git tracks or would track. Undefined if git fails, or if files are hidden in nested repositories. */
+export function gitFiles(root: string, git: Git): readonly string[] | undefined {
   // Lists tracked files with their modes, and untracked ones, in one process.
-  const entries = listed(root, git, ['-t', '-s', '-o', '--exclude-standard'])
-  const names = new Set(entries?.map(entry => nameIn(root, entry)).filter(name => name !== '' && !isLeftOut(name)))
-  if (!entries || names.size > maxFiles) return undefined
-  return [...names].some(isRepository) ? undefined : names
+  const entries = namesOf(run(root, git, ['ls-files', '-z', '-t', '-s', '-o', '--exclude-standard']))
+  return entries?.map(entry => nameIn(root, entry)).filter(name => name !== '')
 }
 
 /**
@@ -47,10 +32,7 @@ export function gitFiles(root: string, git: Git, { maxFiles, isLeftOut }: Bounds
  */
 export function ignoredBy(root: string, git: Git, paths: readonly string[]): ReadonlyMap<string, string> {
   const args = ['-c', `core.excludesFile=${devNull}`, 'check-ignore', '-v', '-z', '--stdin']
-  // Git answers nothing at all if one path is in another repository or behind a link.
-  const isOwn = ownFolders(root)
-  const asked = paths.filter(path => isOwn(dirname(path))).map(path => `${path}\0`)
-  const { status, error, stdout } = run(root, git, args, asked.join(''))
+  const { status, error, stdout } = run(root, git, args, paths.map(path => `${path}\0`).join(''))
   const fields = status === 0 && !error ? stdout.toString().split('\0') : []
   const ignored = new Map<string, string>()
   const top = topOf(root)
@@ -63,19 +45,6 @@ export function ignoredBy(root: string, git: Git, paths: readonly string[]): Rea
 }
 
 export const RULES = '.gitignore'
-
-/** Tells whether a folder belongs to the same repository and is not behind a link. */
-function ownFolders(root: string): (folder: string) => boolean {
-  const known = new Map([['.', true]])
-  const isOwn = (folder: string): boolean => {
-    const path = join(root, folder)
-    const found =
-      known.get(folder) ?? (isOwn(dirname(folder)) && lstatOf(path)?.isDirectory() === true && !hasRepository(path))
-    known.set(folder, found)
-    return found
-  }
-  return isOwn
-}
 
 /** The repository's root, to which git's rule paths are relative; else the topmost folder. */
 function topOf(folder: string): string {
@@ -96,7 +65,7 @@ export function committedBlobs(root: string, git: Git, commit: string): Readonly
   return new Map(
     entries.map(entry => {
       const [, , id = ''] = entry.slice(0, entry.indexOf('\t')).split(' ')
-      return [Buffer.from(entry.slice(entry.indexOf('\t') + 1), 'latin1').toString(), id]
+      return [entry.slice(entry.indexOf('\t') + 1), id]
     }),
   )
 }
@@ -119,10 +88,8 @@ function nameIn(root: string, entry: string): string {
   if (entry.startsWith(OTHER)) return entry.slice(OTHER.length)
   const name = entry.slice(entry.indexOf('\t') + 1)
   if (!SUBMODULE.test(entry)) return name
-  return isEmpty(join(root, Buffer.from(name, 'latin1').toString())) ? '' : `${name}/`
+  return isEmpty(join(root, name)) ? '' : `${name}/`
 }
-
-const isRepository = (name: string): boolean => name.endsWith('/')
 
 // Each entry begins with a tag. For a tracked file, mode, hash and stage follow, up to a tab.
 const OTHER = '? '
@@ -131,12 +98,8 @@ const SUBMODULE = /^\S+ 160000 /
 const isIgnored = (root: string, git: Git): boolean =>
   run(root, git, ['check-ignore', '--no-index', '-q', '.']).status === 0
 
-function listed(root: string, git: Git, options: readonly string[]): readonly string[] | undefined {
-  return namesOf(run(root, git, ['ls-files', '-z', ...options]))
-}
-
 const namesOf = ({ status, error, stdout }: ReturnType<typeof run>): readonly string[] | undefined =>
-  status === 0 && !error ? stdout.toString('latin1').split('\0').slice(0, -1) : undefined
+  status === 0 && !error ? stdout.toString().split('\0').slice(0, -1) : undefined
 
 /** Prevents repository configuration from starting programs, and user configuration from changing the answer. */
 const SAFE = ['core.fsmonitor=false', `core.hooksPath=${devNull}`, 'protocol.allow=never', 'safe.directory=*']
@@ -207,46 +170,3 @@ const isInOutput = (path: string): boolean =>
     .split('/')
     .slice(0, -1)
     .some(name => OUTPUT_FOLDERS.has(name))
-
-/** Repository internals, and caches that Node tools write whenever they run. */
-const NEVER = /(^|\/)(\.git|node_modules\/\.cache)$/
-
-/**
- * Names of all files below a folder, as bytes in latin1. Links are listed, not followed. Undefined if a folder is
- * unreadable, or above the limit.
- */
-export function plainFiles(root: string, { maxFiles, isLeftOut }: Bounds): ReadonlySet<string> | undefined {
-  const names = new Set<string>()
-  const folders = ['']
-  let seen = 0
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const entry of entriesIn(root, folder)) {
-      seen += 1
-      if (!entry || seen > maxFiles) return undefined
-      if (NEVER.test(entry.name) || isLeftOut(entry.name)) continue
-      if (entry.isFolder) folders.push(entry.name)
-      else names.add(entry.name)
-    }
-  }
-  return names
-}
-
-interface Found {
-  readonly name: string
-  readonly isFolder: boolean
-}
-
-/** Lazy, so that a large folder is not read to its end. Yields undefined if it is unreadable. */
-function* entriesIn(root: string, folder: string): Generator<Found | undefined> {
-  let opened: Dir | undefined
-  try {
-    opened = opendirSync(pathOf(root, folder), { encoding: 'latin1' })
-    for (let entry = opened.readSync(); entry; entry = opened.readSync()) {
-      yield { name: folder === '' ? entry.name : `${folder}/${entry.name}`, isFolder: entry.isDirectory() }
-    }
-  } catch {
-    yield undefined
-  } finally {
-    opened?.closeSync()
-  }
-}

@@ -10,7 +10,7 @@ export interface Globs {
   readonly mayHold: (folder: string) => boolean
 }
 
-const MAX_LISTS = 16
+const MAX_LISTS = 32
 const MAX_PATHS = 60_000
 const LISTS = new Map<string, Globs>()
 
@@ -36,46 +36,21 @@ export function globsOf(globs: readonly string[]): Globs {
 }
 
 function combined(globs: readonly string[]): Globs {
-  const all = globs.map(compiled)
+  const all = globs.map(glob => ({
+    isMatch: picomatch(glob, OPTIONS),
+    base: baseOf(glob),
+    ofModules: glob.includes(MODULES),
+  }))
   const named = all.filter(({ ofModules }) => ofModules)
-  // A large repository has hundreds of globs that match only in node_modules.
-  const others = all.filter(({ onlyModules }) => !onlyModules)
-  const isInModules = (path: string): boolean => path.split('/').includes(MODULES)
+  const forPath = (path: string) => (path.split('/').includes(MODULES) ? named : all)
   return {
-    matches: path => (isInModules(path) ? named : others).some(({ isMatch }) => isMatch(path)),
+    matches: path => forPath(path).some(({ isMatch }) => isMatch(path)),
     mayHold: folder =>
-      (isInModules(folder) ? named : all).some(
-        ({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base),
-      ),
+      forPath(folder).some(({ base }) => base.startsWith(`${folder}/`) || `${folder}/`.startsWith(base)),
   }
 }
 
 export const literal = (path: string): string => path.replaceAll(/[\\[\](){}*?!+@|^$]/g, String.raw`\$&`)
-
-interface Glob {
-  readonly isMatch: (path: string) => boolean
-  readonly base: string
-  readonly ofModules: boolean
-  readonly onlyModules: boolean
-}
-
-const MAX_COMPILED = 1_000
-const COMPILED = new Map<string, Glob>()
-
-/** Cached: every run needs the same globs several times. */
-function compiled(glob: string): Glob {
-  const known = COMPILED.get(glob)
-  if (known) return known
-  if (COMPILED.size >= MAX_COMPILED) COMPILED.clear()
-  const made = {
-    isMatch: picomatch(glob, OPTIONS),
-    base: baseOf(glob),
-    ofModules: glob.includes(MODULES),
-    onlyModules: /^[^{}()|!]*\bnode_modules\/[^{}()|!]*$/.test(glob),
-  }
-  COMPILED.set(glob, made)
-  return made
-}
 
 function baseOf(glob: string): string {
   const { base } = picomatch.scan(glob, OPTIONS)

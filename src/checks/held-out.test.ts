@@ -59,13 +59,15 @@ it('other checks do not depend on its files', async () => {
   expect(approvalHash(COMPARE, place())).toBe(before)
 })
 
-it('links count by what they lead to', () => {
-  symlinkSync(workspace.path, join(folder, 'folder'))
-  symlinkSync(join(workspace.path, 'sum.txt'), join(folder, 'link'))
-  writeFileSync(join(workspace.path, 'sum.txt'), '1')
+it('links inside count by what they lead to; others are refused', () => {
+  symlinkSync('expected.txt', join(folder, 'link'))
   const before = heldOutHash(folder, workspace)
-  writeFileSync(join(workspace.path, 'sum.txt'), '2')
+  writeFileSync(join(folder, 'expected.txt'), '43')
   expect(heldOutHash(folder, workspace)).not.toEqual(before)
+  symlinkSync(workspace.path, join(folder, 'folder'))
+  expect(heldOutHash(folder, workspace)).toEqual({
+    reason: `checks.held_out: ${folder} has a link to a folder or out of it. Put the files there instead.`,
+  })
 })
 
 it('too many files, or too large ones, are not hashed', () => {

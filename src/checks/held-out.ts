@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename } from 'node:path'
 import type { Workspace } from '../core/proof/check.ts'
-import { becauseOf, Obstacle } from './obstacle.ts'
+import { FileHasher } from './file-hash.ts'
+import { entryAt, filesBelow, hashFiles, type Limits } from './files.ts'
+import { Obstacle } from './obstacle.ts'
 import { isFolder, pathFrom, realOf } from './workspace.ts'
 
 /** Names the folder of held-out files to held-out checks. */
 export const HELD_OUT_FOLDER = 'RUNSHEET_HELD_OUT'
 
 /** They are read whenever a held-out check is written or runs. */
-const MAX_FILES = 2_000
-const MAX_BYTES = 32_000_000
+const LIMITS: Limits = { files: 2_000, bytes: 32_000_000 }
 /** What programs write when they only read. */
-const SKIPPED: ReadonlySet<string> = new Set(['.git', '__pycache__', '.pytest_cache'])
+const SKIPPED: ReadonlySet<string> = new Set(['__pycache__', '.pytest_cache'])
 
 /** Why a folder cannot hold the files of held-out checks, as a sentence. */
 export function heldOutProblem(folder: string, workspaces: readonly Workspace[] = []): string | undefined {
@@ -28,40 +28,15 @@ export function heldOutProblem(folder: string, workspaces: readonly Workspace[] 
 export function heldOutHash(folder: string, workspace: Workspace): string | Obstacle {
   const problem = heldOutProblem(folder, [workspace])
   if (problem !== undefined) return new Obstacle(problem)
-  try {
-    const hash = createHash('sha256')
-    let [files, bytes] = [0, 0]
-    for (const path of filesIn(folder)) {
-      const file = join(folder, path)
-      files += 1
-      bytes += statSync(file, { throwIfNoEntry: false })?.size ?? 0
-      if (files > MAX_FILES || bytes > MAX_BYTES) {
-        return new Obstacle(`checks.held_out: ${folder} has more than ${MAX_FILES} files or ${MAX_BYTES / 1e6} MB.`)
-      }
-      hash.update(JSON.stringify([path, digestOf(file)]))
-    }
-    return hash.digest('hex')
-  } catch (error) {
-    return new Obstacle(`checks.held_out: ${folder} cannot be read: ${becauseOf(error)}.`)
+  const paths = filesBelow(folder, path => !SKIPPED.has(basename(path)), LIMITS.files)?.toSorted()
+  if (paths?.some(path => entryAt(folder, path)?.isBlind)) {
+    return new Obstacle(`checks.held_out: ${folder} has a link to a folder or out of it. Put the files there instead.`)
   }
-}
-
-function* filesIn(root: string, folder = ''): Generator<string> {
-  const entries = readdirSync(join(root, folder), { withFileTypes: true })
-  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (SKIPPED.has(entry.name)) continue
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) yield* filesIn(root, path)
-    else if (entry.isFile() || entry.isSymbolicLink()) yield path
+  const hashes = paths && hashFiles({ root: folder, limits: LIMITS }, paths, new FileHasher())
+  if (!hashes) {
+    return new Obstacle(`checks.held_out: ${folder} has more than ${LIMITS.files} files or ${LIMITS.bytes / 1e6} MB.`)
   }
-}
-
-function digestOf(path: string): string {
-  try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex')
-  } catch (error) {
-    // A link to a folder, or to nothing.
-    if (!['EISDIR', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
-    return readlinkSync(path)
-  }
+  return createHash('sha256')
+    .update(JSON.stringify([...hashes]))
+    .digest('hex')
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { LIMITS, type Limits } from './fingerprint.ts'
+import type { Limits } from './files.ts'
+import { LIMITS } from './fingerprint.ts'
 import { Obstacle } from './obstacle.ts'
 import type { Place } from './environment.ts'
 import { findProgram } from './program.ts'

@@ -1,4 +1,6 @@
+import { getSystemErrorMap } from 'node:util'
 import type { CheckResult } from '../core/proof/check.ts'
+
 /** Why something could not be run or inspected, as a sentence. A value, because it is a normal result. */
 export class Obstacle {
   readonly reason: string
@@ -7,23 +9,10 @@ export class Obstacle {
   }
 }
 
+/** The system's words for an error: "no such file or directory". */
 export const becauseOf = (error: unknown): string => {
-  const { code, message } = error as NodeJS.ErrnoException
-  return (code && MEANINGS[code]) ?? code ?? message
-}
-
-const MEANINGS: Readonly<Record<string, string>> = {
-  E2BIG: 'its arguments and environment are too long',
-  EACCES: 'access is denied',
-  EAGAIN: 'the system has no more processes to give',
-  EIO: 'the disk failed',
-  ELOOP: 'its links lead in a circle',
-  EMFILE: 'too many files are open',
-  ENAMETOOLONG: 'its name is too long',
-  ENOENT: 'it does not exist',
-  ENOMEM: 'there is no memory left',
-  ENOTDIR: 'it does not exist',
-  EPERM: 'it is not permitted',
+  const { errno, message } = error as NodeJS.ErrnoException
+  return errno === undefined ? message : (getSystemErrorMap().get(errno)?.[1] ?? message)
 }
 
 export interface Outcome {

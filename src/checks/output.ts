@@ -22,7 +22,9 @@ export class Output {
   readonly #maxBytes: number
   readonly #hash = createHash('sha256')
   readonly #search: Search | undefined
-  readonly #recent = Buffer.alloc(WINDOW)
+  /** The last chunks, at least a window of them. */
+  readonly #recent: Buffer[] = []
+  #recentBytes = 0
   #bytes = 0
 
   constructor({ contains, maxBytes, redact }: Options) {
@@ -66,19 +68,18 @@ export class Output {
   }
 
   #window(): string {
-    if (this.#bytes <= WINDOW) return this.#recent.toString('utf8', 0, this.#bytes)
-    const at = this.#bytes % WINDOW
-    const text = Buffer.concat([this.#recent.subarray(at), this.#recent.subarray(0, at)]).toString('utf8')
-    return text.slice(0, MAX_WORD).replace(/^\S+/, '') + text.slice(MAX_WORD)
+    const text = Buffer.concat(this.#recent).subarray(-WINDOW).toString('utf8')
+    return this.#bytes <= WINDOW ? text : text.slice(0, MAX_WORD).replace(/^\S+/, '') + text.slice(MAX_WORD)
   }
 
   #keep(taken: Buffer): void {
-    const end = taken.subarray(-WINDOW)
-    const at = (this.#bytes + taken.length - end.length) % WINDOW
-    const fits = Math.min(end.length, WINDOW - at)
-    this.#recent.set(end.subarray(0, fits), at)
-    this.#recent.set(end.subarray(fits), 0)
+    this.#recent.push(taken)
     this.#bytes += taken.length
+    this.#recentBytes += taken.length
+    for (let [first] = this.#recent; first && this.#recentBytes - first.length >= WINDOW; [first] = this.#recent) {
+      this.#recentBytes -= first.length
+      this.#recent.shift()
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, openSync, readSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { delimiter, join, resolve } from 'node:path'
 import type { Program, Workspace } from '../core/proof/check.ts'
 import { becauseOf, Obstacle } from './obstacle.ts'
@@ -45,34 +45,11 @@ function programAt(path: string): Program | Obstacle | undefined {
     if (stats.isDirectory()) return new Obstacle(`${path} is a folder, not a program.`)
     if (!stats.isFile()) return new Obstacle(`${path} is not a regular file.`)
     accessSync(file, constants.X_OK)
-    return interpreterProblem(file) ?? { path, file }
+    return { path, file }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
     if (code === 'EACCES') return new Obstacle(`${path} is not executable. Run: chmod +x ${path}`)
     return new Obstacle(`${path} cannot be started: ${becauseOf(error)}.`)
-  }
-}
-
-/** Otherwise a script whose interpreter does not exist would count as failed. */
-function interpreterProblem(file: string): Obstacle | undefined {
-  const [, interpreter] = /^#![ \t]*(\S+)/.exec(headOf(file)) ?? []
-  if (interpreter === undefined || statSync(interpreter, { throwIfNoEntry: false })?.isFile()) return undefined
-  return new Obstacle(`${file} cannot be started: its first line names ${interpreter}, which does not exist.`)
-}
-
-function headOf(path: string): string {
-  let file: number
-  try {
-    file = openSync(path, 'r')
-  } catch {
-    // A program may be executable but not readable.
-    return ''
-  }
-  try {
-    const head = Buffer.alloc(256)
-    return head.toString('latin1', 0, readSync(file, head))
-  } finally {
-    closeSync(file)
   }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, realpathSync, renameSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -90,29 +90,12 @@ describe('a command', () => {
     ['a script that is missing', './nope.sh', './nope.sh'],
     ['a folder', './folder', 'is a folder, not a program.'],
     ['a script that is not executable', './plain.sh', 'is not executable'],
-    ['a program that is nowhere', 'no-such-program', 'The program no-such-program was not found.'],
   ])('[CR12] inside a wrapper, %s is inconclusive', async (_, word, reason) => {
     const scene = checkScene()
     mkdirSync(join(scene.folder, 'folder'))
     scene.write('plain.sh', 'exit 0')
-    // As bwrap does: with a code that a program may have, too.
-    scene.script(
-      'wrapper',
-      'command -v "$1" >/dev/null || { echo "wrapper: execvp $1: No such file or directory"; exit 1; }',
-      'exec "$@"',
-    )
-    for (const wrap of [['nice'], [join(scene.folder, 'wrapper')]]) {
-      const run = await runCommand({ kind: 'command', run: [word] }, { ...scene, wrap }, { redact })
-      expect(run).toMatchObject({ result: 'inconclusive', reason: expect.stringContaining(reason) })
-    }
-  })
-
-  it('[CR12] a wrapper may have programs of its own, which fail as others do', async () => {
-    const scene = checkScene()
-    scene.script('wrapper', 'only_inside() { echo "$2: not found"; echo a; echo b; echo c; return 1; }', '"$@"')
-    const place = { ...scene, wrap: [join(scene.folder, 'wrapper')] }
-    const check = { kind: 'command', run: ['only_inside', 'x', 'only_inside'] } as const
-    expect(await runCommand(check, place, { redact })).toMatchObject({ result: 'failed', exit: 1 })
+    const run = await runCommand({ kind: 'command', run: [word] }, { ...scene, wrap: ['nice'] }, { redact })
+    expect(run).toMatchObject({ result: 'inconclusive', reason: expect.stringContaining(reason) })
   })
 
   it.runIf(onLinux)('has no terminal, no input, and none of our descriptors', async () => {
@@ -224,9 +207,7 @@ describe.runIf(onLinux)('a command that does not behave', () => {
   it('[CR12] whose program is missing, a folder or not executable was not run', async () => {
     const scene = checkScene()
     scene.write('text', 'echo hi')
-    scene.write('orphan', '#!/no/such/interpreter\n')
     scene.script('runs')
-    chmodSync(join(scene.folder, 'orphan'), 0o755)
     mkdirSync(join(scene.folder, 'sub'))
     scene.script('../outside')
     const reasons = async (...words: string[]) => {
@@ -238,7 +219,6 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     expect(await reasons('./missing')).toBe(`The program ./missing was not found. ${ADVICE}`)
     expect(await reasons('./sub')).toContain('is a folder, not a program.')
     expect(await reasons('./text')).toContain('is not executable. Run: chmod +x')
-    expect(await reasons('./orphan')).toContain('names /no/such/interpreter, which does not exist.')
     expect(await reasons('./runs/more')).toBe(`The program ./runs/more was not found. ${ADVICE}`)
     expect(await reasons('../outside')).toBe(`The program ../outside was not found. ${ADVICE}`)
   })
@@ -254,7 +234,7 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     const scene = checkScene({ LONG: 'x'.repeat(200_000) })
     expect(await shell(scene, 'exit 0')).toMatchObject({
       result: 'inconclusive',
-      reason: 'It cannot be started: its arguments and environment are too long.',
+      reason: 'It cannot be started: argument list too long.',
     })
   })
 
@@ -263,13 +243,15 @@ describe.runIf(onLinux)('a command that does not behave', () => {
     scene.write('file', 'x')
     symlinkSync(realpathSync(tmpdir()), join(scene.folder, 'out'))
     const reason = async (cwd: string) => (await shell(scene, 'exit 0', { cwd })).reason
-    expect(await reason('missing')).toBe('missing cannot be found: it does not exist.')
+    expect(await reason('missing')).toBe('missing cannot be found: no such file or directory.')
     expect(await reason('file')).toBe('file is not a folder.')
     expect(await reason('out')).toBe('out leads out of the workspace.')
     const gone = { ...scene, workspace: { machine: 'here', path: join(scene.folder, 'gone') } }
     expect(await runCommand({ kind: 'command', run: ['sh'] }, gone, { redact })).toMatchObject({
       result: 'inconclusive',
-      reason: expect.stringContaining(`(${gone.workspace.path}) cannot be found: it does not exist. Put it back, then`),
+      reason: expect.stringContaining(
+        `(${gone.workspace.path}) cannot be found: no such file or directory. Put it back, then`,
+      ),
     })
   })
 

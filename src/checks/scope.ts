@@ -4,11 +4,12 @@ import type { RunnableSpec, WithPrograms } from '../core/proof/check.ts'
 import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../core/proof/file-change.ts'
 import type { Scope, Scopes } from '../core/proof/scope.ts'
+import { onlyReads } from '../core/proof/command-line.ts'
 import { asFolder } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
 import { filesIn, type PlanRecord } from './record.ts'
-import { pathFrom } from './workspace.ts'
+import { pathFrom, realOf } from './workspace.ts'
 
 /** Folders where a step without a scope may change files. */
 export const WORK_FOLDERS: readonly string[] = [
@@ -150,28 +151,18 @@ function wordsOf(check: WithPrograms, root: string): readonly string[] {
   const [program = '', ...given] = check.run
   const words = onlyReads(check.run) ? [] : given
   const programs = (check.programs ?? []).flatMap(each => (each ? [each.path, each.file] : []))
-  return [
-    ...(program.includes('/') ? [program] : []),
-    ...programs,
-    ...words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]),
-  ].flatMap(word => pathFrom(root, resolve(cwd, word)) || [])
+  return (
+    [
+      ...(program.includes('/') ? [program] : []),
+      ...programs,
+      ...words.flatMap(word => [word, word.slice(word.indexOf('=') + 1)]),
+    ]
+      .map(word => resolve(cwd, word))
+      // A link and the folder that it leads to.
+      .flatMap(path => [path, realOf(path)])
+      .flatMap(path => pathFrom(root, path) || [])
+  )
 }
-
-/**
- * Commands that only read the files they name: these are the subject of the check. Not with an option that may load
- * another file.
- */
-const onlyReads = (run: readonly string[]): boolean =>
-  READERS.some(([command, loads]) => command.test(run.join(' ')) && !loads.test(run.join(' ')))
-
-const READERS: readonly (readonly [command: RegExp, loads: RegExp])[] = [
-  [/^(?:test|\[|ls|stat|wc|head|tail|node (?:-c|--check)|python[\d.]* -m py_compile) /, /^\b$/],
-  [/^(?:[ef]?grep|rg) /, / (?:-\w*f|--(?:file|pre|ignore-file|exclude-from))/],
-  [
-    /^(?:npx |pnpm exec |uv run |node_modules\/\.bin\/)?(?:tsc|eslint|oxlint|biome|prettier|ruff|flake8|pylint|mypy|pyright|shellcheck) /,
-    / (?:-[cfipr]|--[\w-]*(?:config|rule|plugin|project|parser|resolve|format|ignore|require|loader|suppress|path|file|dir)[\w-]*)(?:[ =]|$)/,
-  ],
-]
 
 /**
  * Whether a path is one of the words, or in a folder that one names. A work folder that a command names is the work

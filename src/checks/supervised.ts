@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
+import { once } from 'node:events'
+import type { Duplex } from 'node:stream'
 import { becauseOf, Obstacle } from './obstacle.ts'
-import { killSession, terminateSession } from './session.ts'
 
 /** A command in its own session. It dies with this process, whatever kills that. */
 export interface Supervised {
@@ -24,13 +24,15 @@ interface Options {
 /** How long to wait for output that a leftover process may hold open. */
 const DRAIN_MS = 500
 const QUIET_MS = 50
+/** How long to wait until leftover processes are killed. */
+const KILL_MS = 5_000
 
 /**
  * Leads the session. The words are arguments, so no shell parses them.
- * - A watcher waits for the end of descriptor 3, which comes when this process ends, and kills the session: process by
- *   process where /proc exists, until two passes find none, since a process may fork, leave its group or end at any
- *   moment; then the group.
- * - The check's parent reports the exit code on descriptor 4. The check gets neither descriptor.
+ * - A watcher reads descriptor 3. For each line it sends SIGTERM to the session's processes; at the end, which also
+ *   comes when this process ends, it kills them: until two passes find none, since a process may fork, leave its group
+ *   or end at any moment. Without /proc it signals the group. It holds descriptor 5.
+ * - The check's parent reports the exit code on descriptor 4. The check gets none of the three.
  * - Output goes through `cat`: Node's pipes are sockets, and /dev/stderr cannot be opened on those.
  * - A trap, unlike an ignored signal, is not inherited, so only the check ends at SIGTERM.
  */
@@ -40,22 +42,26 @@ cat=$1
 shift
 {
   trap '' HUP INT QUIT TERM
-  read -r _ <&3
-  passes=0 empty=0
-  [ -e /proc/self/stat ] || empty=2
-  while [ $empty -lt 2 ] && [ $passes -lt 100 ]; do
-    passes=$((passes + 1)) empty=$((empty + 1))
-    read -r self _ </proc/self/stat
+  signal() {
+    name=$1 sent=1
+    read -r self _ </proc/self/stat || { kill -"$name" 0; return 1; }
     for stat in /proc/[0-9]*/stat; do
       read -r line <"$stat" || continue
       set -- \${line##*) }
       pid=\${stat#/proc/} pid=\${pid%/stat}
-      [ "$4" = $$ ] && [ "$1" != Z ] && [ "$pid" != "$self" ] && kill -KILL "$pid" && empty=0
+      [ "$4" = $$ ] && [ "$1" != Z ] && [ "$pid" != "$self" ] && kill -"$name" "$pid" && sent=0
     done
+    return $sent
+  }
+  while read -r _; do signal TERM; done
+  passes=0 empty=0
+  while [ $empty -lt 2 ] && [ $passes -lt 100 ]; do
+    passes=$((passes + 1)) empty=$((empty + 1))
+    signal KILL && empty=0
   done
   kill -KILL 0
-} >/dev/null 2>&1 4>&- &
-exec 3<&-
+} <&3 3<&- >/dev/null 2>&1 4>&- &
+exec 3<&- 5>&-
 {
   trap : HUP INT QUIT TERM
   (exec "$@" 2>&1 4>&-)
@@ -74,7 +80,7 @@ export async function startSupervised(words: readonly string[], options: Options
       cwd,
       env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'ignore', 'pipe', 'pipe', 'pipe'],
     })
     await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
     return supervised(child, onOutput)
@@ -84,29 +90,42 @@ export async function startSupervised(words: readonly string[], options: Options
 }
 
 function supervised(child: ChildProcess, onOutput: (chunk: Buffer) => void): Supervised {
-  const [, output, , , status] = child.stdio as readonly Readable[]
+  const [, output, , control, status, watcher] = child.stdio as readonly unknown[] as readonly Duplex[]
   const leader = child.pid
-  if (!output || !status || leader === undefined) throw new Error('The process has no pipes.')
+  if (!output || !control || !status || !watcher || leader === undefined) throw new Error('The process has no pipes.')
   for (const stream of child.stdio) stream?.on('error', () => {})
   output.on('data', onOutput)
-  const closed = new Promise<void>(resolve => output.once('close', resolve))
+  const closed = once(output, 'close')
+  const watched = once(watcher.resume(), 'close')
+  const terminate = (): void => void control.write('\n')
   return {
     ended: exitCode(status),
-    terminate: () => terminateSession(leader),
-    kill: () => killSession(leader),
+    terminate,
+    kill: () => control.destroy(),
     async finish() {
       if (!(await isWithin(QUIET_MS, closed))) {
-        terminateSession(leader)
+        terminate()
         await isWithin(DRAIN_MS, closed)
       }
-      killSession(leader)
+      control.destroy()
+      await isWithin(KILL_MS, watched)
+      killGroup(leader)
       await isWithin(DRAIN_MS, closed)
       for (const stream of child.stdio) stream?.destroy()
     },
   }
 }
 
-function exitCode(status: Readable): Promise<number | undefined> {
+/** If the check has killed the watcher, this is all that can be killed. */
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Already ended.
+  }
+}
+
+function exitCode(status: Duplex): Promise<number | undefined> {
   let text = ''
   return new Promise(resolve => {
     status.on('data', chunk => {

@@ -25,7 +25,7 @@ describe('a workspace', () => {
     symlinkSync('real', join(root, 'link'))
     expect(openWorkspace(join(root, 'link'), 'here')).toEqual({ machine: 'here', path: join(root, 'real') })
     expect(reason(openWorkspace(join(root, 'file'), 'here'))).toContain('is not a folder')
-    expect(reason(openWorkspace(join(root, 'none'), 'here'))).toContain('it does not exist')
+    expect(reason(openWorkspace(join(root, 'none'), 'here'))).toContain('no such file or directory')
   })
 
   it('is on a machine that keeps its name, also if several processes ask first', async () => {

@@ -14,9 +14,7 @@ export function verdictOn(messages: readonly { readonly text?: string }[]): stri
   return flaw === '' ? 'OK' : `NOT_OK: ${flaw}`
 }
 
-function flawIn({ task, details, criteria, ...facts }: Facts, said: string): string {
-  // Calls that others only report are unconfirmed.
-  const evidence = facts.evidence.filter(({ source }) => source === 'runsheet')
+function flawIn({ task, details, criteria, evidence }: Facts, said: string): string {
   if (said.startsWith(SIMULATED)) return 'it was only simulated.'
   // Quotes are the task's own wording.
   if (/\b(?:could not|cannot|can't|failed|Error:|not done)/i.test(said.replaceAll(/“[^”]*”/g, '')))
@@ -24,27 +22,16 @@ function flawIn({ task, details, criteria, ...facts }: Facts, said: string): str
   if (`${details}${criteria}`.trim() !== '') return 'the demo model cannot check details and criteria.'
   const flaw = flawInMending(task, said, evidence)
   if (flaw !== undefined) return flaw
-  if (evidence.some(each => each.ok && each.task === undefined && said.includes(each.tool)))
-    return isCompound(task) ? 'the title asks for more than one thing.' : ''
-  if (isReport(task)) return flawInReport(said)
+  // Calls that others only report are unconfirmed.
+  const isDeed = evidence.some(
+    ({ ok, source, task: other, tool }) => ok && source === 'runsheet' && other === undefined && said.includes(tool),
+  )
+  if (isDeed) return isCompound(task) ? 'the title asks for more than one thing.' : ''
+  if (isReport(task)) return said.startsWith('Report\n- ') ? '' : 'the report itself is not there.'
   const sum = compute(task)
   if (sum !== undefined) return said === sum ? '' : `the result should be ${sum}`
   const text = write(task)
   if (text === undefined) return 'no tool has done this.'
   const words = (of: string): string => of.replaceAll(/\s+/g, ' ')
   return words(said) === words(text) ? '' : 'the text itself is not there.'
-}
-
-/** A report lists steps with their outcomes; its calculations must be right. */
-function flawInReport(said: string): string {
-  const [heading, ...lines] = said.split('\n')
-  if (heading !== 'Report' || lines.length === 0) return 'the report itself is not there.'
-  for (const line of lines) {
-    const [, step, result] = /^- (.+?): (.+)$/.exec(line) ?? []
-    if (step === undefined || result === undefined || result.startsWith(SIMULATED))
-      return 'the report leaves a result out.'
-    const sum = compute(step)
-    if (sum !== undefined && sum !== result) return `the result should be ${sum}`
-  }
-  return ''
 }

@@ -16,15 +16,9 @@ export function demoModel({ paceMs = 0 }: { readonly paceMs?: number } = {}): La
     supportedUrls: {},
     doGenerate: async options => {
       const { text, calls = [] } = think(promptIn(options))
-      return {
-        content: [
-          ...(text === '' ? [] : [{ type: 'text' as const, text }]),
-          ...calls.map((call, place) => toolCall(options, call, place)),
-        ],
-        finishReason: finish(calls),
-        usage: usageOf(options, text),
-        warnings: [],
-      }
+      const texts = text === '' ? [] : [{ type: 'text' as const, text }]
+      const content = [...texts, ...calls.map((call, place) => toolCall(options, call, place))]
+      return { content, finishReason: finish(calls), usage: usageOf(options, text), warnings: [] }
     },
     doStream: async options => {
       // The page's tests check this file against the DOM's ReadableStream, whose types differ from Node's.
@@ -70,9 +64,7 @@ function promptIn({ prompt, tools = [] }: LanguageModelV4CallOptions): Prompt {
     system: prompt.flatMap(message => (message.role === 'system' ? [message.content] : [])).join('\n\n'),
     messages: prompt.flatMap(messagesIn),
     tools: tools.flatMap(tool =>
-      tool.type === 'function'
-        ? [{ name: tool.name, description: tool.description ?? '', schema: tool.inputSchema as Schema }]
-        : [],
+      tool.type === 'function' ? [{ name: tool.name, schema: tool.inputSchema as Schema }] : [],
     ),
   }
 }

@@ -144,10 +144,11 @@ export function mending(tools: Named, title: string, since: readonly Heard[], re
 export function flawInMending(
   task: string,
   said: string,
-  evidence: readonly Pick<Evidence, 'tool' | 'answer' | 'ok'>[],
+  evidence: readonly Pick<Evidence, 'tool' | 'answer' | 'ok' | 'source'>[],
 ): string | undefined {
   if (task !== FIX && task !== READ) return undefined
-  const seen = evidence.findLast(({ tool, ok }) => ok && isSandboxTool(tool))
+  // Calls that others only report are unconfirmed.
+  const seen = evidence.findLast(({ tool, ok, source }) => ok && source === 'runsheet' && isSandboxTool(tool))
   if (!seen) return 'no tool has looked at the file.'
   const text = typeof seen.answer === 'string' ? seen.answer : ''
   if (task === READ) return said === lineCount(text) ? '' : `it should say that ${lineCount(text)}.`

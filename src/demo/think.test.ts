@@ -14,27 +14,15 @@ const answer = (tool: string, result: unknown): Message => ({ role: 'tool', tool
 const listedBy = (toolset: 'checklist' | 'task_list'): Message =>
   answer(toolset === 'checklist' ? 'add_multiple_checklist_items' : 'AddTask', {})
 const toolsOf = (toolset: ToolsetName): Prompt['tools'] =>
-  openAiTools(toolsets[toolset]).map(({ function: { name, description } }) => ({ name, description, schema: {} }))
-const echo: Prompt['tools'][number] = {
-  name: 'fixture__echo',
-  description: 'Says the text again.',
-  schema: { properties: { text: { type: 'string' } }, required: ['text'] },
-}
-const add: Prompt['tools'][number] = {
-  name: 'fixture__add',
-  description: 'Adds two numbers.',
-  schema: { properties: { a: { type: 'number' }, b: { type: 'number' } }, required: ['a', 'b'] },
-}
-
+  openAiTools(toolsets[toolset]).map(({ function: { name } }) => ({ name }))
 interface Scene {
   readonly toolset?: ToolsetName
   readonly now?: string
   readonly settled?: readonly string[]
-  readonly more?: Prompt['tools']
 }
 
 /** The reply to these messages. */
-function thought(messages: readonly Message[], { toolset = 'runsheet', now, settled = [], more = [] }: Scene = {}) {
+function thought(messages: readonly Message[], { toolset = 'runsheet', now, settled = [] }: Scene = {}) {
   const digest = [
     '## Where the plan stands',
     ...(settled.length > 0 ? ['Settled:', ...settled.map(line => `- ${line}`)] : []),
@@ -42,7 +30,7 @@ function thought(messages: readonly Message[], { toolset = 'runsheet', now, sett
     `${now === undefined ? 0 : 1} remaining.`,
   ]
   const system = now === undefined && settled.length === 0 ? 'You are careful.' : digest.join('\n')
-  return firstCall(think({ system, messages, tools: [...toolsOf(toolset), ...more] }))
+  return firstCall(think({ system, messages, tools: toolsOf(toolset) }))
 }
 
 const firstCall = ({ text, calls = [] }: Reply) => ({ text, ...(calls[0] ? { call: calls[0] } : {}) })
@@ -421,42 +409,21 @@ describe('the demo model', () => {
     })
   })
 
-  describe('with tools from elsewhere', () => {
-    it.each([
-      ['Echo "good morning"', { tool: 'fixture__echo', input: { text: 'good morning' } }],
-      ['Use echo', { tool: 'fixture__echo', input: { text: 'Use echo' } }],
-      ['Add 2 and 3.5', { tool: 'fixture__add', input: { a: 2, b: 3.5 } }],
-    ])('%s: it is used', (title, call) => {
-      expect(thought([user(STEPS)], { now: `1 ${title}`, more: [echo, add] }).call).toEqual(call)
-      expect(thought([user(title)], { more: [echo, add] }).call).toEqual(call)
+  it('uses an outside tool that a step names, if it needs texts only', () => {
+    const schema = { properties: { text: { type: 'string' } }, required: ['text'] }
+    const tools = [...toolsOf('runsheet'), { name: 'near__echo', schema }]
+    const next = (title: string, ...more: Message[]) => {
+      const system = `## Where the plan stands\nNow:\n- 1 ${title}\n1 remaining.`
+      return firstCall(think({ system, messages: [user(STEPS), ...more], tools })).call
+    }
+    expect(next('Echo "good morning"')).toEqual({ tool: 'near__echo', input: { text: 'good morning' } })
+    expect(next('Echo it', answer('near__echo', { said: 1 }))?.input).toMatchObject({ status: 'blocked' })
+    expect(next('Use echo', answer('near__echo', { said: 1 }))?.input).toEqual({
+      id: 1,
+      outcome: 'near__echo answered: {"said":1}',
     })
-
-    it.each([
-      'Read the text',
-      'Add some salt',
-      'Write for two',
-      'Add 2 and 3 and send it',
-      'Echo "a", then pay Bob',
-      'Pay the echo of the text',
-    ])('%s: none fits', title => {
-      expect(thought([user(STEPS)], { now: `1 ${title}`, more: [echo, add] }).call?.tool).toBe('update')
-    })
-
-    it('what it answered is the outcome', () => {
-      const messages = [user(STEPS), answer('fixture__add', { sum: 5 })]
-      expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call).toEqual({
-        tool: 'update',
-        input: { id: 1, outcome: 'fixture__add answered: {"sum":5}' },
-      })
-      expect(thought([user('Add 2 and 3'), answer('fixture__add', 5)], { more: [add] }).text).toBe(
-        'fixture__add answered: 5',
-      )
-    })
-
-    it('a tool that failed blocks the step', () => {
-      const messages = [user(STEPS), answer('fixture__add', 'Error: no answer within 60 s')]
-      expect(thought(messages, { now: '1 Add 2 and 3', more: [add] }).call?.input).toMatchObject({ status: 'blocked' })
-    })
+    expect(next('Use echo', answer('near__echo', 'Error: no'))?.input).toMatchObject({ status: 'blocked' })
+    expect(next('Pay Bob')?.input).toMatchObject({ status: 'blocked' })
   })
 
   describe('as the assessor', () => {
@@ -470,14 +437,6 @@ describe('the demo model', () => {
         ],
         tools: [],
       }).text
-    const tool = { id: 'e1', source: 'runsheet', tool: 'pay', arguments: {}, answer: 'paid' } as const
-
-    it("does not believe an agent's reports of its own tools", () => {
-      const evidence = [{ ...tool, source: 'agent' as const, ok: true }]
-      expect(judge('Pay Bob', 'pay: paid', { evidence: [{ ...tool, ok: true }] })).toBe('OK')
-      expect(judge('Pay Bob', 'pay: paid', { evidence })).toBe('NOT_OK: no tool has done this.')
-    })
-
     it.each([
       ['Compute 2 + 3', '2 + 3 = 5', 'OK'],
       ['Compute 2 + 3', 'It is 6', 'NOT_OK: the result should be 2 + 3 = 5'],
@@ -495,20 +454,13 @@ describe('the demo model', () => {
       expect(judge(task, outcome)).toBe(verdict)
     })
 
-    it('what a tool did counts if it succeeded, and if it was for this task', () => {
-      const claim = (evidence: Case['evidence']): string =>
-        judge('Transfer 500 euros to Bob', 'pay answered: paid', { evidence })
-      expect(claim([{ ...tool, ok: true }])).toBe('OK')
-      expect(claim([{ ...tool, ok: false }])).toBe('NOT_OK: no tool has done this.')
-      expect(claim([{ ...tool, ok: true, task: 'Another' }])).toBe('NOT_OK: no tool has done this.')
-    })
-
-    it('what a tool did is not all that a title with two deeds asks for', () => {
-      const evidence: Case['evidence'] = [{ ...tool, ok: true }]
-      expect(judge('Pay Bob and tell Ann', 'pay answered: paid', { evidence })).toBe(
-        'NOT_OK: the title asks for more than one thing.',
-      )
-      expect(judge('Pay Bob', 'Ann knows.', { evidence })).toBe('NOT_OK: no tool has done this.')
+    it('counts what a tool did for this task, not what an agent reports', () => {
+      const call = { id: 'e1', source: 'runsheet', tool: 'pay', arguments: {}, answer: 'paid', ok: true } as const
+      const claim = (evidence: Case['evidence'], task = 'Pay Bob'): string => judge(task, 'pay: paid', { evidence })
+      expect(claim([call])).toBe('OK')
+      for (const other of [{ ok: false }, { task: 'Another' }, { source: 'agent' as const }])
+        expect(claim([{ ...call, ...other }])).toBe('NOT_OK: no tool has done this.')
+      expect(claim([call], 'Pay Bob and tell Ann')).toBe('NOT_OK: the title asks for more than one thing.')
     })
 
     it.each(['details', 'criteria'])('does not pass a task with %s, which it cannot check', field => {

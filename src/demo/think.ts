@@ -6,14 +6,13 @@ import { isSandboxTool, mending, mendingSteps, rowFor } from './sandbox.ts'
 import { capitalised, compute, isCompound, isReport, SIMULATED, write } from './texts.ts'
 import { type Call, PLANNERS, type Standing, standingIn, type Step } from './toolsets.ts'
 
+interface Offered {
+  readonly name: string
+  readonly schema?: Schema
+}
 export interface Schema {
   readonly properties?: Readonly<Record<string, { readonly type?: string }>>
   readonly required?: readonly string[]
-}
-interface Offered {
-  readonly name: string
-  readonly description: string
-  readonly schema: Schema
 }
 export interface Prompt {
   readonly system: string
@@ -78,7 +77,7 @@ function stepsFor({ prompt, message, request }: Scene): readonly string[] {
   const steps = stepsIn(request)
   const [goal = ''] = steps
   if (steps.length >= 2) return steps
-  return compute(goal) === undefined && !toolFor(prompt.tools, goal) && isGoal(goal) ? planFor(goal) : []
+  return compute(goal) === undefined && isGoal(goal) ? planFor(goal) : []
 }
 
 function propose({ prompt, planner }: Scene, steps: readonly string[], heard = ''): Reply {
@@ -92,12 +91,8 @@ function propose({ prompt, planner }: Scene, steps: readonly string[], heard = '
   }
 }
 
-/** Nothing to plan: use a tool that fits, compute a result, or just reply. */
-function plain({ prompt, since, request }: Scene): Reply {
-  const helper = toolFor(prompt.tools, request)
-  const answer = since.findLast(message => message.role === 'tool' && message.tool === helper?.name)
-  if (helper && answer?.role === 'tool') return { text: answered(helper.name, answer.result) }
-  if (helper) return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, request) }] }
+/** Nothing to plan: compute a result, or just reply. */
+function plain({ request }: Scene): Reply {
   const isGreeting = isTalk(request) || !isQuestion(request)
   const words = isGreeting ? 'Hello! Tell me what you want done, and I will plan it.' : 'I cannot answer that.'
   return { text: compute(request) ?? `${words} ${DEMO}` }
@@ -144,14 +139,16 @@ function attempt({ prompt, since, planner }: Scene, { id, title }: Step, standin
       : 'outcome' in deed
         ? settled(deed.outcome)
         : aside(deed.failed)
-  const helper = toolFor(prompt.tools, title)
+  const helper = helperFor(prompt.tools, title)
   const answer = since.findLast(message => message.role === 'tool' && !toolNames.has(message.tool))
-  if (helper && answer?.role === 'tool' && answer.tool === helper.name) {
+  if (helper && (answer?.role !== 'tool' || answer.tool !== helper.tool)) return { text: '', calls: [helper] }
+  if (helper && answer?.role === 'tool') {
     const failed = errorIn(answer.result)
-    if (failed !== undefined) return aside(`${helper.name} failed: ${failed}`)
-    if (since.at(-1) === answer) return settled(answered(helper.name, answer.result))
+    const said = typeof answer.result === 'string' ? answer.result : JSON.stringify(answer.result)
+    return failed === undefined
+      ? settled(cut(`${helper.tool} answered: ${said.replaceAll(/\s+/g, ' ')}`, 400))
+      : aside(`${helper.tool} failed: ${failed}`)
   }
-  if (helper) return { text: '', calls: [{ tool: helper.name, input: filled(helper.schema, title) }] }
   const done = standing.settled.filter(({ isDone }) => isDone)
   if (isReport(title) && (done.length === 0 || done.length < standing.settled.length || !isFirst))
     return aside(`${SIMULATED} not every step before this one was done, so there is nothing to report on.`)
@@ -247,47 +244,23 @@ function titlesIn(input: unknown): readonly string[] {
   return rows.map(row => textOf(row) || textOf(asRecord(row)['title']))
 }
 
-/** An outside tool whose verb and name the step has, and whose arguments it can fill. A compound step fits none. */
-function toolFor(tools: readonly Offered[], title: string): Offered | undefined {
+/** A call of an outside tool that the title names, if texts are all that it needs. */
+function helperFor(tools: readonly Offered[], title: string): Call | undefined {
   const words = new Set(title.toLowerCase().match(/\p{L}{3,}/gu))
-  const [verb = ''] = words
-  const isAsking = /^(?:use|call|run|ask|look|find|get|fetch|check|show|what|how|who|when|where)$/.test(verb)
-  return tools.find(({ name, description, schema }) => {
-    if (toolNames.has(name) || isSandboxTool(name) || isCompound(title) || !canFill(schema, title)) return false
-    const own = (name.split('__').at(-1) ?? '').toLowerCase().split('_')
-    return (
-      own.some(word => words.has(word)) && (isAsking || `${own.join(' ')} ${description}`.toLowerCase().includes(verb))
-    )
+  const helper = tools.find(({ name, schema: { properties, required = [] } = {} }) => {
+    const isNamed = (name.split('__').at(-1) ?? '').split('_').every(word => words.has(word.toLowerCase()))
+    const needsTexts = required.every(field => properties?.[field]?.type === 'string')
+    return isNamed && needsTexts && !toolNames.has(name) && !isSandboxTool(name) && !isCompound(title)
   })
-}
-
-const numbersIn = (title: string): number[] => (title.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number)
-const isNumber = (type: string | undefined): boolean => type === 'number' || type === 'integer'
-
-function canFill({ required = [], properties = {} }: Schema, title: string): boolean {
-  const types = required.map(name => properties[name]?.type ?? '')
-  const isKnown = types.every(type => isNumber(type) || type === 'string' || type === 'boolean')
-  return isKnown && types.filter(isNumber).length <= numbersIn(title).length
-}
-
-/** Fills numbers in order, and strings with the quoted part or the whole title. */
-function filled({ required = [], properties = {} }: Schema, title: string): Record<string, unknown> {
-  const numbers = numbersIn(title)
   const [, quoted = title] = /["“](.+)["”]/.exec(title) ?? []
-  const value = (type: string | undefined): unknown =>
-    type === 'boolean' ? true : isNumber(type) ? numbers.shift() : quoted
-  return Object.fromEntries(required.map(name => [name, value(properties[name]?.type)]))
+  const input = Object.fromEntries((helper?.schema?.required ?? []).map(name => [name, quoted]))
+  return helper && { tool: helper.name, input }
 }
 
 function errorIn(result: unknown): string | undefined {
   if (typeof result === 'string') return result.startsWith('Error:') ? result : undefined
   const { error, failedItems } = asRecord(result)
   return Array.isArray(failedItems) ? errorIn(failedItems[0]) : textOf(error) || undefined
-}
-
-function answered(tool: string, result: unknown): string {
-  const text = typeof result === 'string' ? result : JSON.stringify(result)
-  return `${tool} answered: ${text.replaceAll(/\s+/g, ' ').slice(0, 300)}`
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

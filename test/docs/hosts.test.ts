@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { terminalSvg } from '../../scripts/terminal-svg.ts'
 import { HOST_NAMES } from '../../src/hosts/hosts.ts'
 import { runCli } from '../support/children.ts'
 import { PAGE_ENV } from '../support/mcp.ts'
@@ -57,16 +56,6 @@ describe('the setup pages', () => {
     const [, name, version] = /package: '(.*)',\n {2}version: '(.*)'/.exec(driver) ?? []
     expect(pageOf(host)).toContain(`npm install -g ${name}@${version}\n`)
     expect(pageOf(host)).toMatch(new RegExp(`^Tried on .* ${version} `, 'm'))
-  })
-
-  it('the pictures of terminals are drawn from their recordings', () => {
-    const recordings = readdirSync(`${docs}terminals`)
-    expect(recordings.length).toBeGreaterThanOrEqual(TRIED.length)
-    for (const name of recordings) {
-      const drawn = terminalSvg(readFileSync(`${docs}terminals/${name}`, 'utf8'))
-      const picture = readFileSync(`${docs}images/${name.replace(/ansi$/, 'svg')}`, 'utf8')
-      expect(drawn === picture, `${name}: run node scripts/terminals.ts`).toBe(true)
-    }
   })
 
   it('every command on these pages is one of ours', async () => {

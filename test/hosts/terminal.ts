@@ -1,10 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 import { expect } from 'vitest'
+import { terminalSvg } from './terminal-svg.ts'
 
 export interface TerminalOptions {
   readonly command: readonly string[]
@@ -16,7 +17,7 @@ const SIZE = { columns: 110, lines: 36 }
 const KEY_MS = 300
 /** What comes sooner after a text counts as pasted with it. */
 const PASTE_MS = 500
-const RECORDINGS = fileURLToPath(new URL('../../docs/terminals/', import.meta.url))
+const IMAGES = fileURLToPath(new URL('../../docs/images/', import.meta.url))
 
 /** A terminal at which a person sits: tmux, with a program in it. */
 export class Terminal {
@@ -75,7 +76,7 @@ export class Terminal {
     await expect.poll(() => texts.filter(text => !this.screen.includes(text))).toEqual([])
   }
 
-  /** Keeps the screen for the docs, with its colours, from the line with this text on: only with RECORD=1. */
+  /** Draws the screen for the docs, from the line with this text on: only with RECORD=1. */
   record(name: string, from: string, known: Readonly<Record<string, string>> = {}): void {
     if (!process.env['RECORD']) return
     const lines = this.#tmux('capture-pane', '-p', '-e').trimEnd().split('\n')
@@ -83,8 +84,7 @@ export class Terminal {
     const isBlank = (line = ''): boolean => stripVTControlCharacters(line).trim() === ''
     const text = shown.filter((line, index) => !isBlank(line) || !isBlank(shown[index - 1])).join('\n')
     const replaced = Object.entries(known).reduce((all, [ours, docs]) => all.replaceAll(ours, docs), text)
-    mkdirSync(RECORDINGS, { recursive: true })
-    writeFileSync(`${RECORDINGS}${name}.ansi`, `${replaced}\n`)
+    writeFileSync(`${IMAGES}${name}.svg`, terminalSvg(`${replaced}\n`))
   }
 
   #tmux(...args: readonly string[]): string {

@@ -82,9 +82,9 @@ describe.concurrent("the demo's sandbox", () => {
 
   it('the page and the docs name the request', () => {
     const source = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8')
-    for (const name of ['src/ui/page/texts/english-page.ts', 'docs/proof.md', 'docs/get-started.md'])
+    for (const name of ['src/ui/page/texts/english.ts', 'docs/proof.md', 'docs/get-started.md'])
       expect(source(name)).toContain(ENGLISH)
-    expect(source('src/ui/page/texts/chinese-page.ts')).toContain(CHINESE)
+    expect(source('src/ui/page/texts/chinese.ts')).toContain(CHINESE)
   })
 
   it('is made once, and what is there stays; what passes already only guards', async () => {

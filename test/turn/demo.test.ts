@@ -28,7 +28,7 @@ const statuses = async (session: string): Promise<[string, string][]> =>
 
 /** From the page's source: its modules need the built package. */
 function examplesOf(language: string): string[] {
-  const source = readFileSync(new URL(`../../src/ui/page/texts/${language}-page.ts`, import.meta.url), 'utf8')
+  const source = readFileSync(new URL(`../../src/ui/page/texts/${language}.ts`, import.meta.url), 'utf8')
   const [, list = ''] = /examples: \[([^\]]+)\]/.exec(source) ?? []
   const examples = [...list.matchAll(/'([^']+)'/g)].map(([, example = '']) => example)
   expect(examples).toHaveLength(3)

@@ -27,11 +27,10 @@ export class HeadFile {
     this.#path = headPath(path)
   }
 
-  /** Processes share the file; one that comes late does not overwrite a newer note. */
+  /** Processes share the file; one that comes late may put back an older note, which is still true. */
   note(head: Head): void {
     try {
       this.#file ??= openForWriting(this.#path)
-      if ((headIn(this.#file)?.id ?? 0) >= head.id) return
       writeSync(this.#file, recordOf(head), 0)
       this.#flush ??= setTimeout(() => this.#flushNow(), FLUSH_MS).unref()
     } catch {

@@ -1,24 +1,31 @@
 import { lazy, type ReactElement, Suspense, useCallback, useEffect, useState } from 'react'
-import type { Client } from 'runsheet/client'
+import type { Client, Session } from 'runsheet/client'
 import { RunsheetProvider } from 'runsheet/react'
-import { onSignIn, signedInClient, signIn, signOut } from './parts/auth.ts'
+import { ClientContext, onSignIn, signedInClient, signIn, signOut, useClient } from './auth.ts'
 import { Chat } from './chat/chat.tsx'
-import { isNewSession } from './lists/new-sessions.ts'
-import { englishPage } from './texts/english-page.ts'
-import { Overlays } from './parts/overlays.tsx'
-import { type Language, loadStrings, type PageStrings, preferredLanguage, saveLanguage } from './texts/page-strings.ts'
-import { loadPart } from './parts/load-part.ts'
-import { smallPart } from './parts/load-small-part.ts'
-import { chatRoute, currentRoute, type Route, urlOf } from './parts/route.ts'
+import { isNewSession, useRoute } from './route.ts'
+import { part } from './part.ts'
+import { loadPart } from './load-part.ts'
 import { Sidebar } from './lists/sidebar.tsx'
-import { importSidebarParts, useFiling } from './lists/use-filing.ts'
+import { useFiling } from './lists/filing.ts'
+import { isHelpKey, isPaletteKey, useCommands } from './commands.ts'
+import {
+  type Language,
+  loadStrings,
+  type PageStrings,
+  PageStringsContext,
+  preferredLanguage,
+  saveLanguage,
+  usePageStrings,
+} from './texts/strings.ts'
+import { englishPage } from './texts/english.ts'
 
-const Calls = smallPart('Calls')
-const ReviewsPage = smallPart('ReviewsPage')
+const Calls = part('Calls')
+const ReviewsPage = part('ReviewsPage')
 /** Lazy because most visits are already signed in. */
-const SignIn = smallPart('SignIn')
+const SignIn = part('SignIn')
 const Settings = lazy(() => loadPart(() => import('./settings/settings.tsx')))
-const FilingNotices = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.FilingNotices })))
+const FilingNotices = part('FilingNotices')
 
 export function App(): ReactElement {
   const [client, setClient] = useState<Client>()
@@ -47,12 +54,18 @@ export function App(): ReactElement {
     setClient(undefined)
   }, [])
   if (!isReady || !strings) return <p className="app-starting" role="status" />
-  return client ? (
-    <Workspace client={client} strings={strings} onLanguage={switchLanguage} onSignedOut={signedOut} />
-  ) : (
-    <Suspense fallback={<p className="app-starting" role="status" />}>
-      <SignIn strings={strings} problem={problem} onLanguage={switchLanguage} />
-    </Suspense>
+  return (
+    <PageStringsContext value={strings}>
+      {client ? (
+        <ClientContext value={client}>
+          <Workspace onLanguage={switchLanguage} onSignedOut={signedOut} />
+        </ClientContext>
+      ) : (
+        <Suspense fallback={<p className="app-starting" role="status" />}>
+          <SignIn problem={problem} onLanguage={switchLanguage} />
+        </Suspense>
+      )}
+    </PageStringsContext>
   )
 }
 
@@ -75,8 +88,6 @@ function useLanguage(language: Language): PageStrings | undefined {
 }
 
 interface WorkspaceProps {
-  readonly client: Client
-  readonly strings: PageStrings
   readonly onLanguage: () => void
   readonly onSignedOut: () => void
 }
@@ -84,17 +95,15 @@ interface WorkspaceProps {
 /** Matches the style sheet's breakpoint; below it the list is an overlay. */
 const NARROW = '(max-width: 760px), (max-width: 960px) and (max-height: 520px)'
 
-function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
-  const [route, setRoute] = useState(currentRoute)
+function Workspace({ onLanguage, onSignedOut }: WorkspaceProps): ReactElement {
+  const client = useClient()
+  const strings = usePageStrings()
+  const route = useRoute()
   const [isOpen, setOpen] = useState(false)
   const [version, setVersion] = useState(0)
   const [waiting, setWaiting] = useState('')
   const [quiet, setQuiet] = useState<string>()
-  useEffect(() => {
-    const follow = (): void => setRoute(currentRoute())
-    window.addEventListener('popstate', follow)
-    return () => window.removeEventListener('popstate', follow)
-  }, [])
+  useEffect(() => setOpen(false), [route])
   useEffect(() => {
     // Above the breakpoint the list is not an overlay and has nothing to close.
     const narrow = matchMedia(NARROW)
@@ -102,26 +111,13 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
     narrow.addEventListener('change', widened)
     return () => narrow.removeEventListener('change', widened)
   }, [])
-  const go = useCallback((to: Route): void => {
-    if (new URL(urlOf(to), location.href).href !== location.href) history.pushState(null, '', urlOf(to))
-    setRoute(to)
-    setOpen(false)
-  }, [])
   const openMenu = useCallback((): void => setOpen(true), [])
-  const openChat = useCallback((): void => go(chatRoute(route.session)), [go, route.session])
-  const filing = useFiling(client, route.session, go, onSignedOut)
+  const filing = useFiling(client, route.session, onSignedOut)
   const { reload } = filing.list
   const changed = useCallback((): void => {
     setVersion(each => each + 1)
     void reload()
   }, [reload])
-  // Settings pages replace each other in the history, so that Back leaves the settings.
-  const showSettings = useCallback((page?: string): void => {
-    const { settings: _, ...rest } = currentRoute()
-    const to = page === undefined ? rest : { ...rest, settings: page }
-    history.replaceState(null, '', urlOf(to))
-    setRoute(to)
-  }, [])
   const isReviews = route.session === ''
   return (
     <div className="app">
@@ -136,13 +132,10 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         {strings.skip}
       </a>
       <Sidebar
-        client={client}
-        strings={strings}
         session={route.session}
         quiet={quiet}
         filing={filing}
         isOpen={isOpen}
-        onGo={go}
         onOpen={() => setOpen(matchMedia(NARROW).matches)}
         onClose={() => {
           setOpen(false)
@@ -151,13 +144,13 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
         }}
       >
         <Suspense>
-          <Calls client={client} strings={strings} route={route} version={version} onGo={go} onWaiting={setWaiting} />
+          <Calls version={version} onWaiting={setWaiting} />
         </Suspense>
       </Sidebar>
       {isReviews ? (
         <main className="app-main" inert={isOpen}>
           <Suspense>
-            <ReviewsPage client={client} strings={strings} waiting={waiting} onGo={go} onMenu={openMenu} />
+            <ReviewsPage waiting={waiting} onMenu={openMenu} />
           </Suspense>
         </main>
       ) : (
@@ -169,37 +162,55 @@ function Workspace({ client, strings, onLanguage, onSignedOut }: WorkspaceProps)
           strings={strings.panels}
         >
           <Chat
-            strings={strings}
             route={route}
             filing={filing.actions}
             isCovered={isOpen}
             waiting={waiting}
-            onGo={go}
             onMenu={openMenu}
             onChanged={changed}
             onQuiet={setQuiet}
             onLanguage={onLanguage}
             onSignedOut={onSignedOut}
-            onChat={openChat}
           />
         </RunsheetProvider>
       )}
       {route.settings !== undefined && (
         <Suspense>
-          <Settings
-            client={client}
-            strings={strings}
-            page={route.settings}
-            onPage={showSettings}
-            onLanguage={onLanguage}
-            onClose={() => showSettings()}
-          />
+          <Settings page={route.settings} onLanguage={onLanguage} />
         </Suspense>
       )}
-      <Suspense>
-        {(filing.list.archived || filing.failure) && <FilingNotices strings={strings} filing={filing} />}
-      </Suspense>
-      <Overlays client={client} strings={strings} sessions={filing.list.sessions ?? []} onGo={go} />
+      <Suspense>{(filing.list.archived || filing.failure) && <FilingNotices filing={filing} />}</Suspense>
+      <Overlays sessions={filing.list.sessions ?? []} />
     </div>
+  )
+}
+
+const Palette = part('Palette')
+const KeyboardHelp = part('KeyboardHelp')
+
+interface OverlaysProps {
+  readonly sessions: readonly Session[]
+}
+
+function Overlays({ sessions }: OverlaysProps): ReactElement {
+  const [shown, setShown] = useState<'palette' | 'help'>()
+  useCommands({ keyboard_help: () => setShown('help') })
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const asked = isPaletteKey(event) ? 'palette' : isHelpKey(event) ? 'help' : undefined
+      if (!asked || event.isComposing || event.defaultPrevented) return
+      event.preventDefault()
+      // An open dialog keeps its own keys.
+      if (!document.querySelector('dialog:modal')) setShown(asked)
+    }
+    document.addEventListener('keydown', onKeyDown)
+    return () => document.removeEventListener('keydown', onKeyDown)
+  }, [])
+  const close = (): void => setShown(undefined)
+  return (
+    <Suspense>
+      {shown === 'palette' && <Palette sessions={sessions} onClose={close} />}
+      {shown === 'help' && <KeyboardHelp onClose={close} />}
+    </Suspense>
   )
 }

@@ -1,9 +1,9 @@
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import 'runsheet/react/styles.css'
 import { App } from './app.tsx'
+import { applyTheme } from './storage.ts'
+import 'runsheet/react/styles.css'
 import './app.css'
-import { applyTheme } from './settings/theme.ts'
 
 applyTheme()
 

@@ -2,11 +2,11 @@ import { describe, expect, it, vi } from 'vitest'
 import { Driver, inRun } from '../../../test/support/domain.ts'
 import { snapshotOf } from '../../core/model/snapshot.ts'
 import { chinese } from './texts/chinese.ts'
-import { turnsInOrder } from './thread/chronological.ts'
-import { classNames } from './parts/class-names.ts'
+import { turnsInOrder } from './hooks/use-conversation.ts'
+import { classNames } from './parts/textarea.tsx'
 import { english } from './texts/english.ts'
-import { formatDuration } from './parts/format-duration.ts'
-import { localeOf } from './texts/locale.ts'
+import { formatDuration } from './parts/check-text.ts'
+import { localeOf } from './texts/strings.ts'
 
 it('durations are minutes and seconds, or hours and minutes; never negative', () => {
   expect([-5, 0, 999, 61_000, 3_599_999, 3_600_000, 9_060_000].map(formatDuration)).toEqual([

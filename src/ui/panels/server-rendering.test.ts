@@ -11,7 +11,7 @@ import type { Cut } from '../../core/model/event.ts'
 import type { TaskStatus } from '../../core/model/task.ts'
 import type { StepItem, TurnEnd } from '../../core/views/thread.ts'
 import * as domain from '../../core/views/view.ts'
-import { newRow } from './draft/draft.ts'
+import { newRow } from './review/draft.ts'
 import {
   type ConversationView,
   CutLine,

@@ -1,27 +1,24 @@
-import { BellRing, Settings } from 'lucide-react'
-import { type MouseEvent, type ReactElement, useEffect, useMemo } from 'react'
-import type { Client } from 'runsheet/client'
+import { Bell, BellRing, Settings } from 'lucide-react'
+import { type MouseEvent, type ReactElement, useEffect, useMemo, useState } from 'react'
 import { usePendingReviews, type WaitingCall, type WaitingReview, type WaitingTask } from 'runsheet/react'
-import { useCommands } from './commands.ts'
-import { type CallStrings, englishCalls } from '../texts/english-small-parts.ts'
-import { showWaiting } from '../parts/page-title.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { chatRoute, REVIEWS, type Route, settingsRoute, urlOf } from '../parts/route.ts'
-import { type Called, useNotifications } from '../settings/use-notifications.ts'
-import './calls.css'
+import { useCommands } from '../commands.ts'
+import { chatRoute, go, openSettings, REVIEWS, showWaiting, urlOf, useRoute } from '../route.ts'
+import { type Called, useNotifications, useNotifying } from './notifications.ts'
+import { useClient } from '../auth.ts'
+import { type PageStrings, usePageStrings } from '../texts/strings.ts'
+import { type LaterStrings, useLaterStrings } from '../texts/english-later.ts'
+import './chat.css'
 
 interface CallsProps {
-  readonly client: Client
-  readonly strings: PageStrings
-  readonly route: Route
   /** Changes when a visible conversation has changed. */
   readonly version: number
-  readonly onGo: (route: Route) => void
   readonly onWaiting: (words: string) => void
 }
 
-export function Calls({ client, strings, route, version, onGo, onWaiting }: CallsProps): ReactElement {
-  const words = strings.calls ?? englishCalls
+export function Calls({ version, onWaiting }: CallsProps): ReactElement {
+  const client = useClient()
+  const strings = usePageStrings()
+  const words = useLaterStrings().calls
   const { reviews, approvals, disputes, hasMore, reload } = usePendingReviews(client, { withApprovals: true })
   const count = (reviews?.length ?? 0) + approvals.length + disputes.length
   const waiting = count > 0 ? `${count}${hasMore ? '+' : ''}` : ''
@@ -41,16 +38,16 @@ export function Calls({ client, strings, route, version, onGo, onWaiting }: Call
     () => reviews && callsFor(reviews, approvals, disputes, strings, words),
     [reviews, approvals, disputes, strings, words],
   )
-  useNotifications(called, strings, words, onGo)
-  useCommands({ reviews: () => onGo(REVIEWS), settings: () => onGo(settingsRoute()) })
-  const isReviews = route.session === ''
+  useNotifications(called, strings, words)
+  useCommands({ reviews: () => go(REVIEWS), settings: openSettings })
+  const isReviews = useRoute().session === ''
   return (
     <div className="app-calls">
       <a
         className="app-side-link"
         href={urlOf(REVIEWS)}
         {...(isReviews ? { 'aria-current': 'page' as const } : {})}
-        onClick={event => followHere(event, () => onGo(REVIEWS))}
+        onClick={event => followHere(event, () => go(REVIEWS))}
       >
         <BellRing size={16} aria-hidden="true" /> <span>{words.reviews}</span>
         {waiting && (
@@ -67,7 +64,7 @@ export function Calls({ client, strings, route, version, onGo, onWaiting }: Call
         className="rs-icon"
         aria-label={words.settings}
         title={words.settings}
-        onClick={() => onGo(settingsRoute())}
+        onClick={openSettings}
       >
         <Settings size={18} aria-hidden="true" />
       </button>
@@ -80,7 +77,7 @@ function callsFor(
   approvals: readonly WaitingCall[],
   disputes: readonly WaitingTask[],
   strings: PageStrings,
-  words: CallStrings,
+  words: LaterStrings['calls'],
 ): readonly Called[] {
   const plans = reviews.map(({ review, session }) => ({
     id: review.review_id,
@@ -111,4 +108,35 @@ export function followHere(event: MouseEvent, go: () => void): void {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return
   event.preventDefault()
   go()
+}
+
+/** The browser's own prompt appears only after the person accepts. */
+export function CallOffer(): ReactElement | null {
+  const words = useLaterStrings().calls
+  const { state, turnOn, turnOff } = useNotifying()
+  const [wasAsked, setAsked] = useState(false)
+  if (state === 'ask') {
+    const ask = (): void => {
+      setAsked(true)
+      void turnOn()
+    }
+    return (
+      <div className="app-offer" role="group" aria-label={words.offer}>
+        <Bell size={16} aria-hidden="true" />
+        <span>{words.offer}</span>
+        <button type="button" className="rs-button" onClick={ask}>
+          {words.notifyMe}
+        </button>
+        <button type="button" className="rs-button app-offer-no" onClick={turnOff}>
+          {words.notNow}
+        </button>
+      </div>
+    )
+  }
+  return wasAsked && state === 'denied' ? (
+    <p className="app-offer" role="status">
+      <Bell size={16} aria-hidden="true" />
+      <span>{words.denied}</span>
+    </p>
+  ) : null
 }

@@ -1,15 +1,5 @@
 import { History as HistoryIcon, PanelRight } from 'lucide-react'
-import {
-  lazy,
-  memo,
-  type ReactElement,
-  type ReactNode,
-  Suspense,
-  useCallback,
-  useEffect,
-  useRef,
-  useState,
-} from 'react'
+import { memo, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import {
   type ConversationSnapshot,
   isDisputed,
@@ -20,37 +10,25 @@ import {
   type ToolsetName,
 } from 'runsheet/client'
 import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
-import { useCommands } from './commands.ts'
+import { useCommands } from '../commands.ts'
 import { Composer } from './composer.tsx'
 import { ConversationTitle } from '../lists/conversation-title.tsx'
-import { DisplayToggles } from '../settings/display-toggles.tsx'
-import { loadPart } from '../parts/load-part.ts'
-import { smallPart } from '../parts/load-small-part.ts'
-import { MenuButton } from '../parts/menu-button.tsx'
+import { DisplayToggles, MenuButton } from '../controls.tsx'
+import { switchTheme } from '../storage.ts'
 import { Messages } from '../thread/messages.tsx'
-import { isNewSession } from '../lists/new-sessions.ts'
-import { openSettings } from '../settings/open-settings.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { usePlanBeside } from './plan-beside.ts'
-import { showTitle } from '../parts/page-title.ts'
-import { historyRoute, type Route } from '../parts/route.ts'
-import { switchTheme } from '../settings/theme.ts'
-import type { FilingActions } from '../lists/use-filing.ts'
-import { chosenPolicy, policiesNow } from '../settings/toolset-policies.ts'
-import { useHeight } from './use-height.ts'
-import { useModels } from '../settings/use-models.ts'
-import { useToolsets } from '../settings/use-toolsets.ts'
-import { useSend } from './use-send.ts'
-import { useTextOwner } from './use-text-owner.ts'
+import { chatRoute, go, historyRoute, isNewSession, type Route, showTitle } from '../route.ts'
+import { useHeight, usePlanBeside } from './layout.ts'
+import type { FilingActions } from '../lists/filing.ts'
+import { chosenPolicy, policiesNow, useModels, useToolsets } from './models.ts'
+import { useSend, useTextOwner } from './use-send.ts'
+import { part } from '../part.ts'
+import { usePageStrings } from '../texts/strings.ts'
 
 interface ChatProps {
-  readonly strings: PageStrings
   readonly route: Route
   readonly filing: FilingActions
   readonly isCovered: boolean
   readonly waiting: string
-  readonly onGo: (route: Route) => void
-  readonly onChat: () => void
   readonly onMenu: () => void
   readonly onChanged: () => void
   /** Reports that nothing in this conversation waits for the person. */
@@ -59,35 +37,20 @@ interface ChatProps {
   readonly onSignedOut: () => void
 }
 
-const importHistory = () => import('../lists/history.tsx')
-const History = lazy(() => loadPart(importHistory))
-const ToolsLine = lazy(() => loadPart(() => import('./tools-line.tsx')))
-const Outcome = lazy(() => loadPart(() => import('../thread/said.tsx')))
-const importSteering = () => import('./steering.tsx')
-const Steering = lazy(() => loadPart(importSteering))
-const importProblem = () => import('./problem.tsx')
-const Problem = lazy(() => loadPart(importProblem))
-const DemoBanner = lazy(() => loadPart(() => import('./demo-banner.tsx')))
-const importPlan = () => import('./plan.ts')
-const TodosPanel = lazy(() => loadPart(importPlan))
-const CallOffer = smallPart('CallOffer')
-const ToolsetChoice = smallPart('ToolsetChoice')
+const CallOffer = part('CallOffer')
+const DemoBanner = part('DemoBanner')
+const History = part('History')
+const Problem = part('Problem')
+const Said = part('Said')
+const Steering = part('Steering')
+const TodosPanel = part('TodosPanel')
+const ToolsetChoice = part('ToolsetChoice')
+const ToolsLine = part('ToolsLine')
 
 export const Chat = memo(function Chat(props: ChatProps): ReactElement {
-  const {
-    strings,
-    route,
-    filing,
-    isCovered,
-    waiting,
-    onGo,
-    onChat,
-    onMenu,
-    onChanged,
-    onQuiet,
-    onLanguage,
-    onSignedOut,
-  } = props
+  const strings = usePageStrings()
+
+  const { route, filing, isCovered, waiting, onMenu, onChanged, onQuiet, onLanguage, onSignedOut } = props
   const { client, session, view } = useRunsheet()
   const { conversation, status, title, error } = view.state
   const [chosen, setChosen] = useState<{ toolset?: ToolsetName; model?: string }>({})
@@ -113,10 +76,6 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const turnCount = Object.keys(conversation.turns).length
   const waitCount = conversation.pending_reviews.length + conversation.approvals.length + conversation.disputed.length
   useEffect(onChanged, [onChanged, title, turnCount, running, archived, pinned, waitCount])
-  // Preload the lazy parts after the first render.
-  useEffect(() => {
-    for (const load of [importPlan, importSteering, importProblem, importHistory]) load().catch(() => {})
-  }, [])
   useEffect(() => {
     showTitle(title)
   }, [title])
@@ -155,7 +114,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const steered = outgoing?.start ? undefined : outgoing?.text
   const plan = useTasks()
   const beside = usePlanBeside()
-  const toggleHistory = (): void => (route.isHistory ? onChat() : onGo(historyRoute(session)))
+  const toggleHistory = (): void => go(route.isHistory ? chatRoute(session) : historyRoute(session))
   useCommands({
     history: toggleHistory,
     plan_beside: beside.isPossible ? beside.toggle : undefined,
@@ -214,7 +173,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   const renderOutcome = useCallback(
     (outcome: string): ReactNode => (
       <Suspense fallback={outcome}>
-        <Outcome text={outcome} strings={strings} />
+        <Said text={outcome} />
       </Suspense>
     ),
     [strings],
@@ -233,8 +192,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
   return (
     <main className={`app-main${beside.isOn && plan.tasks.length > 0 ? ' app-with-plan' : ''}`} inert={isCovered}>
       <header className="app-head">
-        <MenuButton strings={strings} waiting={waiting} onMenu={onMenu} />
-        <ConversationTitle strings={strings} actions={filing} />
+        <MenuButton waiting={waiting} onMenu={onMenu} />
+        <ConversationTitle actions={filing} />
         <button
           type="button"
           className="rs-icon"
@@ -257,27 +216,21 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             <PanelRight size={18} aria-hidden="true" />
           </button>
         )}
-        <DisplayToggles strings={strings} onLanguage={onLanguage} />
+        <DisplayToggles onLanguage={onLanguage} />
       </header>
       <div className="app-body">
         <p className="app-notice" role="status">
           {status === 'reconnecting' && !hasAnswer ? strings.reconnecting : ''}
         </p>
-        {hasAnswer && error.status !== 401 && <Failed strings={strings} error={error} />}
+        {hasAnswer && error.status !== 401 && <Failed error={error} />}
         {model === 'demo' && (
           <Suspense>
-            <DemoBanner strings={strings} hasSandbox={models.hasSandbox(model)} onSettings={openSettings} />
+            <DemoBanner hasSandbox={models.hasSandbox(model)} />
           </Suspense>
         )}
         {route.isHistory ? (
           <Suspense fallback={<p className="app-quiet">{strings.loading}</p>}>
-            <History
-              strings={strings}
-              task={route.task}
-              covered={covered}
-              onTask={task => onGo(historyRoute(session, task))}
-              onChat={onChat}
-            />
+            <History task={route.task} covered={covered} />
           </Suspense>
         ) : (
           <Messages
@@ -285,7 +238,6 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             route={route}
             view={view}
             plan={plan}
-            strings={strings}
             covered={covered}
             outgoing={steered === undefined ? outgoing?.text : undefined}
             isStopping={isStopping}
@@ -297,11 +249,10 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
             onExample={sendTyped}
             onResend={outgoing || review.review ? undefined : sendTyped}
             onRetry={outgoing || running !== null ? undefined : retryTurn}
-            onSettings={openSettings}
           />
         )}
         <div className="app-panels" ref={panels}>
-          {failure && <Failed strings={strings} error={failure.error} onRetry={failure.retry} />}
+          {failure && <Failed error={failure.error} onRetry={failure.retry} />}
           {review.review && !review.isBusy && unsent && unsent === text.trim() && !owner.isFromBefore && (
             <p className="app-alert app-unsent" role="status">
               {strings.enterAgain}
@@ -310,7 +261,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           {!beside.isOn && conversation.pending_reviews.length === 0 && todos}
           {(review.review || conversation.approvals.length > 0) && (
             <Suspense>
-              <CallOffer strings={strings} />
+              <CallOffer />
             </Suspense>
           )}
           <ReviewPanel handle={review} />
@@ -320,7 +271,6 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
         {turnCount > 0 && (
           <Suspense>
             <Steering
-              strings={strings}
               outgoing={steered}
               isReview={conversation.pending_reviews.length > 0}
               isTyping={text.trim() !== ''}
@@ -334,7 +284,6 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           </Suspense>
         )}
         <Composer
-          strings={strings}
           box={box}
           text={text}
           onText={setText}
@@ -361,7 +310,6 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           {policy && (
             <Suspense>
               <ToolsetChoice
-                strings={strings}
                 chosen={policy}
                 policies={policies}
                 isDisabled={running !== null || outgoing !== undefined}
@@ -371,7 +319,7 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
           )}
         </Composer>
         <Suspense>
-          <ToolsLine strings={strings} isDemo={model === 'demo'} isOpen={route.isTools === true} />
+          <ToolsLine isDemo={model === 'demo'} isOpen={route.isTools === true} />
         </Suspense>
       </div>
       {beside.isOn && <div className="app-beside">{todos}</div>}
@@ -380,7 +328,8 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
 })
 
 /** Shows one line until the card has loaded: the server that serves it may be down. */
-function Failed({ strings, error, onRetry }: FailedProps): ReactElement {
+function Failed({ error, onRetry }: FailedProps): ReactElement {
+  const strings = usePageStrings()
   return (
     <Suspense
       fallback={
@@ -389,13 +338,12 @@ function Failed({ strings, error, onRetry }: FailedProps): ReactElement {
         </p>
       }
     >
-      <Problem strings={strings} error={error} onSettings={openSettings} onRetry={onRetry} />
+      <Problem error={error} onRetry={onRetry} />
     </Suspense>
   )
 }
 
 interface FailedProps {
-  readonly strings: PageStrings
   readonly error: unknown
   readonly onRetry?: () => void
 }

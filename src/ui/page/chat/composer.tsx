@@ -1,9 +1,9 @@
 import { ArrowUp, Loader, Square } from 'lucide-react'
 import { type ReactElement, type ReactNode, type RefObject, useEffect } from 'react'
 import { AutosizeTextarea, isComposing } from 'runsheet/react'
-import type { PageStrings } from '../texts/page-strings.ts'
+import { usePageStrings } from '../texts/strings.ts'
 
-export interface Choice {
+interface Choice {
   readonly name: string
   readonly value: string
   readonly values: readonly string[]
@@ -11,7 +11,6 @@ export interface Choice {
 }
 
 interface ComposerProps {
-  readonly strings: PageStrings
   readonly box: RefObject<HTMLTextAreaElement | null>
   readonly text: string
   readonly onText: (text: string) => void
@@ -28,7 +27,8 @@ interface ComposerProps {
 }
 
 export function Composer(props: ComposerProps): ReactElement {
-  const { strings, box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
+  const strings = usePageStrings()
+  const { box, text, onText, isNew, isRunning, about, isSending, isStopping, choices, onSend, onStop } = props
   const isReview = about !== undefined
   const message = text.trim()
   const isSteering = isRunning && !isReview

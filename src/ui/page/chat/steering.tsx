@@ -2,14 +2,13 @@ import { Clock3, Pencil, Undo2 } from 'lucide-react'
 import { type ReactElement, useRef } from 'react'
 import type { QueuedMessage } from 'runsheet/client'
 import { errorText, useRunsheet, useSteering } from 'runsheet/react'
-import { conversationStrings } from '../texts/english-conversation.ts'
-import { LineEditor } from '../lists/line-editor.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { useStored } from '../parts/use-stored.ts'
-import './steering.css'
+import { LineEditor } from '../thread/message.tsx'
+import { useStored } from '../storage.ts'
+import { type LaterStrings, useLaterStrings } from '../texts/english-later.ts'
+import { usePageStrings } from '../texts/strings.ts'
+import './chat.css'
 
 interface SteeringProps {
-  readonly strings: PageStrings
   readonly outgoing: string | undefined
   readonly isReview: boolean
   readonly isTyping: boolean
@@ -19,9 +18,10 @@ interface SteeringProps {
   readonly onDone: () => void
 }
 
-export default function Steering(props: SteeringProps): ReactElement | null {
-  const { strings, outgoing, isReview, isTyping, onText, onSend, onDone } = props
-  const words = conversationStrings(strings).queue
+export function Steering(props: SteeringProps): ReactElement | null {
+  const strings = usePageStrings()
+  const { outgoing, isReview, isTyping, onText, onSend, onDone } = props
+  const words = useLaterStrings().conversation.queue
   const { session, view } = useRunsheet()
   const { conversation } = view.state
   const { queued, isHeld, isSending, isBusy, error, edit, takeBack, sendNow } = useSteering()
@@ -145,7 +145,7 @@ export default function Steering(props: SteeringProps): ReactElement | null {
 
 interface QueuedProps {
   readonly message: QueuedMessage
-  readonly words: ReturnType<typeof conversationStrings>['queue']
+  readonly words: LaterStrings['conversation']['queue']
   readonly isFixed: boolean
   readonly onEdit: () => void
   readonly onTakeBack: () => Promise<void>

@@ -1,11 +1,11 @@
 import { type Dispatch, type SetStateAction, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { type Client, type LiveState, randomId, type SentStart } from 'runsheet/client'
+import { type Client, type LiveState, randomId, type Review, type SentStart } from 'runsheet/client'
 import type { ConversationView } from 'runsheet/react'
-import { markStarted } from '../lists/new-sessions.ts'
-import { useStored } from '../parts/use-stored.ts'
+import { markStarted } from '../route.ts'
+import { useStored } from '../storage.ts'
 
 /** A message in flight, under the id that it will have in the log. */
-export interface Outgoing {
+interface Outgoing {
   readonly message_id: string
   readonly text: string
   /** Options of the turn that it starts; absent if it joins the running turn. */
@@ -15,12 +15,12 @@ export interface Outgoing {
   readonly seq?: number
 }
 
-export interface Failure {
+interface Failure {
   readonly error: unknown
   readonly retry: () => void
 }
 
-export interface Sending {
+interface Sending {
   readonly text: string
   readonly setText: Dispatch<SetStateAction<string>>
   readonly outgoing: Outgoing | undefined
@@ -123,4 +123,24 @@ const pendingKey = (session: string): string => `runsheet.pending.${session}`
 function loadPending(session: string): Outgoing | undefined {
   const saved = sessionStorage.getItem(pendingKey(session))
   return saved === null ? undefined : (JSON.parse(saved) as Outgoing)
+}
+
+interface TextOwner {
+  /** The text is older than the waiting review, so it is not part of the decision. */
+  readonly isFromBefore: boolean
+  readonly useForReview: () => void
+}
+
+/** Tracks whether the text was begun as a message or for the waiting review. Survives a reload. */
+export function useTextOwner(session: string, text: string, review: Review | undefined): TextOwner {
+  const [owner, setOwner] = useStored(`runsheet.box-for.${session}`, '')
+  const waiting = review?.review_id ?? ''
+  const isEmpty = text.trim() === ''
+  useLayoutEffect(() => {
+    if (isEmpty) setOwner(waiting)
+  }, [isEmpty, waiting, setOwner])
+  return {
+    isFromBefore: review !== undefined && !isEmpty && owner !== waiting && owner !== review.reopens,
+    useForReview: () => setOwner(waiting),
+  }
 }

@@ -1,20 +1,20 @@
 import { ChevronDown } from 'lucide-react'
-import { lazy, type ReactElement, Suspense, useRef, useState } from 'react'
+import { type ReactElement, Suspense, useRef, useState } from 'react'
 import { useRunsheet } from 'runsheet/react'
-import { useCommands } from '../chat/commands.ts'
-import { loadPart } from '../parts/load-part.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { type FilingActions, importSidebarParts } from './use-filing.ts'
+import { useCommands } from '../commands.ts'
+import type { FilingActions } from './filing.ts'
+import { part } from '../part.ts'
+import { usePageStrings } from '../texts/strings.ts'
 
-const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
-const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.RenameTitle })))
+const SessionMenu = part('SessionMenu')
+const RenameTitle = part('RenameTitle')
 
 interface ConversationTitleProps {
-  readonly strings: PageStrings
   readonly actions: FilingActions
 }
 
-export function ConversationTitle({ strings, actions }: ConversationTitleProps): ReactElement {
+export function ConversationTitle({ actions }: ConversationTitleProps): ReactElement {
+  const strings = usePageStrings()
   const { session: id, view } = useRunsheet()
   const { title, conversation } = view.state
   const { pinned, archived } = conversation
@@ -45,7 +45,6 @@ export function ConversationTitle({ strings, actions }: ConversationTitleProps):
       <div className="app-title">
         <Suspense>
           <RenameTitle
-            strings={strings}
             title={name}
             onDone={(typed, isByKey) => {
               setRenaming(false)
@@ -89,7 +88,6 @@ export function ConversationTitle({ strings, actions }: ConversationTitleProps):
       {isOpen && button.current && (
         <Suspense>
           <SessionMenu
-            strings={strings}
             session={{ session_id: id, title, pinned, archived }}
             anchor={button.current}
             actions={actions}

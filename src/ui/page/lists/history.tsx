@@ -1,21 +1,20 @@
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
-import { tasksAt, type Standing, standingWordOf, startedBy, type Task, turnOf } from 'runsheet/client'
+import { type Standing, standingWordOf, startedBy, type Task, tasksAt, turnOf } from 'runsheet/client'
 import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
-import { bottomInset } from '../chat/bottom-inset.ts'
-import './history.css'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { isList } from '../settings/toolset-policies.ts'
+import { bottomInset } from '../chat/layout.ts'
+import { isList } from '../chat/models.ts'
+import { chatRoute, go, historyRoute } from '../route.ts'
+import { type PageStrings, usePageStrings } from '../texts/strings.ts'
+import './lists.css'
 
 interface HistoryProps {
-  readonly strings: PageStrings
   readonly task: string | undefined
   readonly covered: number
-  readonly onTask: (task: string | undefined) => void
-  readonly onChat: () => void
 }
 
-export default function History({ strings, task, covered, onTask, onChat }: HistoryProps): ReactElement {
+export function History({ task, covered }: HistoryProps): ReactElement {
+  const strings = usePageStrings()
   const { view } = useRunsheet()
   const { conversation, messages, resolutions, status: connection } = view.state
   const turns = turnsInOrder(conversation)
@@ -28,7 +27,7 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
   return (
     <section className="app-scroll" tabIndex={0} aria-label={strings.history} style={bottomInset(covered)}>
       <div className="app-history">
-        <button type="button" className="rs-button app-back" onClick={onChat}>
+        <button type="button" className="rs-button app-back" onClick={() => go(chatRoute(conversation.session_id))}>
           <ArrowLeft size={16} aria-hidden="true" /> {strings.backToChat}
         </button>
         {turns.length === 0 && (
@@ -70,14 +69,13 @@ export default function History({ strings, task, covered, onTask, onChat }: Hist
                     return (
                       <TaskHistory
                         key={each.id}
-                        strings={strings}
                         task={each}
                         standing={standingWordOf(conversation, each)}
                         elsewhere={areItems ? undefined : placeText(strings, index + 1, numbers.get(plan))}
                         isOpen={each.id === task && (openIn ?? plan) === turn.id}
                         onTask={opened => {
                           setOpenIn(opened === undefined ? undefined : turn.id)
-                          onTask(opened)
+                          go(historyRoute(conversation.session_id, opened))
                         }}
                       />
                     )
@@ -104,7 +102,6 @@ function placeText(strings: PageStrings, turn: number, planTurn: number | undefi
 }
 
 interface TaskHistoryProps {
-  readonly strings: PageStrings
   readonly task: Task
   readonly standing: Standing | undefined
   /** The other turn of a continued plan. */
@@ -113,7 +110,8 @@ interface TaskHistoryProps {
   readonly onTask: (task: string | undefined) => void
 }
 
-function TaskHistory({ strings, task, standing, elsewhere, isOpen, onTask }: TaskHistoryProps): ReactElement {
+function TaskHistory({ task, standing, elsewhere, isOpen, onTask }: TaskHistoryProps): ReactElement {
+  const strings = usePageStrings()
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {
     if (isOpen) row.current?.scrollIntoView({ block: 'nearest' })

@@ -1,28 +1,26 @@
 import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
-import { lazy, memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
+import { memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
 import type { SessionMark } from 'runsheet/client'
 import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
-import { loadPart } from '../parts/load-part.ts'
-import { More } from '../parts/more.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { chatRoute, type Route, urlOf } from '../parts/route.ts'
-import { SessionLink } from './session-link.tsx'
-import { type FilingHandle, importSidebarParts } from './use-filing.ts'
+import { chatRoute, urlOf } from '../route.ts'
+import type { FilingHandle } from './filing.ts'
+import { part } from '../part.ts'
+import { type PageStrings, usePageStrings } from '../texts/strings.ts'
+import { More, SessionLink } from '../controls.tsx'
 
-const SessionMenu = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SessionMenu })))
-const RenameTitle = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.RenameTitle })))
+const SessionMenu = part('SessionMenu')
+const RenameTitle = part('RenameTitle')
 
 interface SessionListProps {
-  readonly strings: PageStrings
   readonly session: string
   /** A conversation in which nothing waits, even if the stale list says otherwise. */
   readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isHidden: boolean
-  readonly onGo: (route: Route) => void
 }
 
-export function SessionList({ strings, session, quiet, filing, isHidden, onGo }: SessionListProps): ReactElement {
+export function SessionList({ session, quiet, filing, isHidden }: SessionListProps): ReactElement {
+  const strings = usePageStrings()
   const { list, actions } = filing
   const { sessions, hasMore, error } = list
   const [menu, setMenu] = useState<{ readonly id: string; readonly anchor: HTMLElement }>()
@@ -51,29 +49,26 @@ export function SessionList({ strings, session, quiet, filing, isHidden, onGo }:
       )}
       {sessions?.length === 0 && <p className="app-quiet">{strings.noConversations}</p>}
       {groups.map(group => (
-        <Group key={group.month?.getTime() ?? group.group} of={group} strings={strings}>
+        <Group key={group.month?.getTime() ?? group.group} of={group}>
           {group.sessions.map(each => (
             <SessionRow
               key={each.session_id}
               id={each.session_id}
               title={each.title}
               mark={each.session_id === quiet && each.mark === 'waiting' ? null : each.mark}
-              strings={strings}
               isCurrent={each.session_id === session}
               isRenaming={each.session_id === renaming}
               isMenuOpen={each.session_id === menu?.id}
-              onGo={onGo}
               onMenu={openMenu}
               onRenamed={renamed}
             />
           ))}
         </Group>
       ))}
-      {hasMore && <More strings={strings} onMore={list.more} />}
+      {hasMore && <More onMore={list.more} />}
       {chosen && (
         <Suspense>
           <SessionMenu
-            strings={strings}
             session={chosen}
             anchor={menu.anchor}
             actions={actions}
@@ -91,11 +86,11 @@ const linkTo = (list: HTMLElement | null, id: string): HTMLElement | null | unde
 
 interface GroupProps {
   readonly of: GroupedSessions
-  readonly strings: PageStrings
   readonly children: readonly ReactElement[]
 }
 
-function Group({ of, strings, children }: GroupProps): ReactElement {
+function Group({ of, children }: GroupProps): ReactElement {
+  const strings = usePageStrings()
   const id = useId()
   return (
     <>
@@ -119,18 +114,18 @@ interface SessionRowProps {
   readonly id: string
   readonly title: string | null
   readonly mark: SessionMark | null
-  readonly strings: PageStrings
   readonly isCurrent: boolean
   readonly isRenaming: boolean
   readonly isMenuOpen: boolean
-  readonly onGo: (route: Route) => void
   readonly onMenu: (id: string, anchor: HTMLElement) => void
   readonly onRenamed: (id: string, title: string | undefined, isByKey: boolean) => void
 }
 
 /** Its props hold only what the row shows, so that polling does not render unchanged rows. */
 const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElement {
-  const { id, mark, strings, isCurrent, isRenaming, isMenuOpen, onGo, onMenu, onRenamed } = props
+  const strings = usePageStrings()
+
+  const { id, mark, isCurrent, isRenaming, isMenuOpen, onMenu, onRenamed } = props
   const title = props.title ?? strings.untitled
   // A click on the button closes an open menu before `onClick` runs.
   const wasOpen = useRef(false)
@@ -138,15 +133,15 @@ const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElemen
     return (
       <li>
         <Suspense>
-          <RenameTitle strings={strings} title={title} onDone={(typed, isByKey) => onRenamed(id, typed, isByKey)} />
+          <RenameTitle title={title} onDone={(typed, isByKey) => onRenamed(id, typed, isByKey)} />
         </Suspense>
       </li>
     )
   }
   return (
     <li>
-      <SessionLink id={id} isCurrent={isCurrent} onGo={onGo}>
-        <span dir="auto">{title}</span> {mark && <Mark of={mark} strings={strings} />}
+      <SessionLink id={id} isCurrent={isCurrent}>
+        <span dir="auto">{title}</span> {mark && <Mark of={mark} />}
       </SessionLink>
       <button
         type="button"
@@ -171,7 +166,8 @@ const SessionRow = memo(function SessionRow(props: SessionRowProps): ReactElemen
 
 const MARKS = { waiting: ClipboardCheck, running: Loader, failed: TriangleAlert }
 
-function Mark({ of, strings }: { readonly of: SessionMark; readonly strings: PageStrings }): ReactElement {
+function Mark({ of }: { readonly of: SessionMark }): ReactElement {
+  const strings = usePageStrings()
   const Icon = MARKS[of]
   const name = of === 'waiting' ? strings.waitingForYou : strings.turnStatus[of]
   return (

@@ -1,35 +1,31 @@
 import { Archive, Plus, Search, X } from 'lucide-react'
-import { lazy, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import type { Client } from 'runsheet/client'
+import { type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import { isComposing } from 'runsheet/react'
-import { useCommands } from '../chat/commands.ts'
-import { loadPart } from '../parts/load-part.ts'
-import { newSession } from './new-sessions.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { chatRoute, type Route } from '../parts/route.ts'
+import { MOD, useCommands } from '../commands.ts'
+import { chatRoute, go, newSession } from '../route.ts'
 import { SessionList } from './session-list.tsx'
-import { MOD } from '../parts/shortcuts.ts'
-import { type FilingHandle, importSidebarParts } from './use-filing.ts'
+import type { FilingHandle } from './filing.ts'
+import { part } from '../part.ts'
+import { usePageStrings } from '../texts/strings.ts'
 
-const SearchResults = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.SearchResults })))
-const ArchivedList = lazy(() => loadPart(importSidebarParts).then(parts => ({ default: parts.ArchivedList })))
+const SearchResults = part('SearchResults')
+const ArchivedList = part('ArchivedList')
 
 interface SidebarProps {
-  readonly client: Client
-  readonly strings: PageStrings
   readonly session: string
   /** A conversation in which nothing waits, even if the stale list says otherwise. */
   readonly quiet: string | undefined
   readonly filing: FilingHandle
   readonly isOpen: boolean
-  readonly onGo: (route: Route) => void
   readonly onOpen: () => void
   readonly onClose: () => void
   readonly children?: ReactNode
 }
 
 export function Sidebar(props: SidebarProps): ReactElement {
-  const { client, strings, session, quiet, filing, isOpen, onGo, onOpen, onClose, children } = props
+  const strings = usePageStrings()
+
+  const { session, quiet, filing, isOpen, onOpen, onClose, children } = props
   const [query, setQuery] = useState('')
   const [isArchive, setArchive] = useState(false)
   const close = useRef<HTMLButtonElement>(null)
@@ -37,7 +33,7 @@ export function Sidebar(props: SidebarProps): ReactElement {
   useEffect(() => {
     if (isOpen) close.current?.focus()
   }, [isOpen])
-  const newChat = (): void => onGo(chatRoute(newSession()))
+  const newChat = (): void => go(chatRoute(newSession()))
   const showAll = useCallback(() => setArchive(false), [])
   useCommands({
     new_chat: newChat,
@@ -95,26 +91,10 @@ export function Sidebar(props: SidebarProps): ReactElement {
         {query === '' && <kbd aria-hidden="true">{MOD} K</kbd>}
       </label>
       {/* Kept mounted to preserve the scroll position. */}
-      <SessionList
-        strings={strings}
-        session={session}
-        quiet={quiet}
-        filing={filing}
-        isHidden={asked !== '' || isArchive}
-        onGo={onGo}
-      />
+      <SessionList session={session} quiet={quiet} filing={filing} isHidden={asked !== '' || isArchive} />
       <Suspense fallback={<div className="app-sessions" />}>
-        {asked !== '' && <SearchResults client={client} strings={strings} query={asked} onGo={onGo} />}
-        {asked === '' && isArchive && (
-          <ArchivedList
-            client={client}
-            strings={strings}
-            session={session}
-            actions={filing.actions}
-            onGo={onGo}
-            onBack={showAll}
-          />
-        )}
+        {asked !== '' && <SearchResults query={asked} />}
+        {asked === '' && isArchive && <ArchivedList session={session} actions={filing.actions} onBack={showAll} />}
       </Suspense>
       <div className="app-side-foot">
         <button type="button" className="rs-button" aria-pressed={isArchive} onClick={() => setArchive(!isArchive)}>

@@ -1,33 +1,30 @@
 import { Bell, Cpu, ListChecks, Palette, X } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
-import type { Client } from 'runsheet/client'
 import { errorText, useSettings } from 'runsheet/react'
-import { englishSettings } from '../texts/english-settings.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
-import { CallSettings } from './settings-calls.tsx'
-import { DisplaySettings } from './settings-display.tsx'
-import { changeOf, draftOf, type ModelEdits } from './settings-draft.ts'
-import { ModelSettings } from './settings-model.tsx'
-import { Hint } from './settings-parts.tsx'
-import { ReviewSettings } from './settings-reviews.tsx'
+import { CallSettings, DisplaySettings, ReviewSettings } from './pages.tsx'
+import { changeOf, draftOf, type ModelEdits } from './model-draft.ts'
+import { ModelSettings } from './model.tsx'
+import { Hint } from './fields.tsx'
+import { useClient } from '../auth.ts'
+import { closeDialog, currentRoute, goInPlace } from '../route.ts'
+import { useLaterStrings } from '../texts/english-later.ts'
+import { usePageStrings } from '../texts/strings.ts'
 import './settings.css'
 
 const PAGES = ['model', 'reviews', 'notifications', 'display'] as const
-export type SettingsPage = (typeof PAGES)[number]
+type SettingsPage = (typeof PAGES)[number]
 const ICONS = { model: Cpu, reviews: ListChecks, notifications: Bell, display: Palette }
 
 interface SettingsProps {
-  readonly client: Client
-  readonly strings: PageStrings
   readonly page: string
-  readonly onPage: (page: SettingsPage) => void
   readonly onLanguage: () => void
-  readonly onClose: () => void
 }
 
 export default function Settings(props: SettingsProps): ReactElement {
-  const { client, strings, onPage, onLanguage, onClose } = props
-  const words = strings.settings ?? englishSettings
+  const strings = usePageStrings()
+  const client = useClient()
+  const { onLanguage } = props
+  const words = useLaterStrings().settings
   const page = PAGES.find(each => each === props.page) ?? 'model'
   const handle = useSettings(client)
   const { answer, error, isConflict } = handle
@@ -61,7 +58,7 @@ export default function Settings(props: SettingsProps): ReactElement {
       ref={dialog}
       className="app-settings"
       aria-labelledby={`${id}-title`}
-      onClose={onClose}
+      onClose={closeDialog}
       onCancel={event => {
         // Popovers and file pickers inside fire `cancel`, too.
         if (event.target !== dialog.current || !isDirty) return
@@ -88,7 +85,7 @@ export default function Settings(props: SettingsProps): ReactElement {
         </p>
       )}
       <div className="app-set-body">
-        <div role="tablist" aria-label={words.title} onKeyDown={event => switchByKey(event, page, onPage)}>
+        <div role="tablist" aria-label={words.title} onKeyDown={event => switchByKey(event, page)}>
           {PAGES.map(each => {
             const Icon = ICONS[each]
             return (
@@ -100,7 +97,7 @@ export default function Settings(props: SettingsProps): ReactElement {
                 aria-selected={each === page}
                 aria-controls={`${id}-page`}
                 tabIndex={each === page ? 0 : -1}
-                onClick={() => onPage(each)}
+                onClick={() => turnTo(each)}
               >
                 <Icon size={16} aria-hidden="true" /> {words.pages[each]}
               </button>
@@ -122,28 +119,25 @@ export default function Settings(props: SettingsProps): ReactElement {
           {page === 'model' && answer && (
             <ModelSettings {...{ answer, handle, strings, words, edits, failure }} onEdits={setEdits} />
           )}
-          {page === 'reviews' && answer && (
-            <ReviewSettings settings={answer.settings} handle={handle} strings={strings} words={words} />
-          )}
+          {page === 'reviews' && answer && <ReviewSettings settings={answer.settings} handle={handle} words={words} />}
           {page === 'notifications' && <CallSettings words={words} />}
-          {page === 'display' && <DisplaySettings strings={strings} words={words} onLanguage={onLanguage} />}
+          {page === 'display' && <DisplaySettings words={words} onLanguage={onLanguage} />}
         </div>
       </div>
     </dialog>
   )
 }
 
-function switchByKey(
-  event: KeyboardEvent<HTMLElement>,
-  page: SettingsPage,
-  onPage: (page: SettingsPage) => void,
-): void {
+/** Pages replace each other in the history, so that Back leaves the settings. */
+const turnTo = (page: SettingsPage): void => goInPlace({ ...currentRoute(), settings: page })
+
+function switchByKey(event: KeyboardEvent<HTMLElement>, page: SettingsPage): void {
   const at = PAGES.indexOf(page)
   const step = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key]
   const to = step === undefined ? { Home: 0, End: PAGES.length - 1 }[event.key] : at + step + PAGES.length
   const next = to === undefined ? undefined : PAGES[to % PAGES.length]
   if (next === undefined) return
   event.preventDefault()
-  onPage(next)
+  turnTo(next)
   event.currentTarget.querySelectorAll<HTMLElement>('[role=tab]')[PAGES.indexOf(next)]?.focus()
 }

@@ -2,12 +2,12 @@ import { X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
 import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
-import { CopyButton } from '../thread/copy-button.tsx'
-import type { ToolsStrings } from '../texts/english-tools.ts'
-import { toolCount } from './tool-count.ts'
+import { CopyButton } from '../thread/message.tsx'
+import { toolCount } from '../chat/models.ts'
+import type { LaterStrings } from '../texts/english-later.ts'
 
 interface ToolsProps {
-  readonly strings: ToolsStrings
+  readonly strings: LaterStrings['tools']
   readonly onClose: () => void
 }
 
@@ -73,7 +73,7 @@ export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
 interface ServerProps {
   readonly of: ToolServerView
   readonly tools: ToolsHandle
-  readonly strings: ToolsStrings
+  readonly strings: LaterStrings['tools']
 }
 
 /** With more tools the list scrolls and has a filter. */
@@ -188,7 +188,7 @@ const RULES: readonly ToolRule[] = ['ask', 'always', 'never']
 interface ToolRowProps {
   readonly of: ServerToolView
   readonly server: string
-  readonly strings: ToolsStrings
+  readonly strings: LaterStrings['tools']
   readonly onRule: (rule: ToolRule) => void
 }
 
@@ -220,7 +220,7 @@ function ToolRow({ of, server, strings, onRule }: ToolRowProps): ReactElement {
 
 interface AddProps {
   readonly answer: ToolsAnswer
-  readonly strings: ToolsStrings
+  readonly strings: LaterStrings['tools']
 }
 
 function Add({ answer: { add, servers }, strings }: AddProps): ReactElement {
@@ -243,25 +243,25 @@ function Add({ answer: { add, servers }, strings }: AddProps): ReactElement {
       <p className="app-quiet">
         {strings.runThis} · {strings.appears}
       </p>
-      <CommandLine text={`${add.command} --folder ${shellWord(folder)}`} strings={strings} />
+      <CommandLine text={`${add.command} --folder ${shellWord(folder)}`} />
       <details>
         <summary>{strings.otherServer}</summary>
         <p className="app-quiet">{strings.otherText}</p>
-        <CommandLine text={`${add.command} NAME -- npx -y SOME-MCP-SERVER`} strings={strings} />
-        <CommandLine text={`${add.command} NAME --url https://example.com/mcp`} strings={strings} />
+        <CommandLine text={`${add.command} NAME -- npx -y SOME-MCP-SERVER`} />
+        <CommandLine text={`${add.command} NAME --url https://example.com/mcp`} />
       </details>
       <p className="app-quiet">{strings.writes(add.file)}</p>
     </section>
   )
 }
 
-function CommandLine({ text, strings }: { readonly text: string; readonly strings: ToolsStrings }): ReactElement {
+function CommandLine({ text }: { readonly text: string }): ReactElement {
   return (
     <div className="app-tools-command">
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
-      <CopyButton text={text} strings={strings} />
+      <CopyButton text={text} />
     </div>
   )
 }

@@ -14,7 +14,7 @@ import xml from 'highlight.js/lib/languages/xml'
 import yaml from 'highlight.js/lib/languages/yaml'
 import { createLowlight } from 'lowlight'
 import type { ReactNode } from 'react'
-import './highlight.css'
+import './thread.css'
 
 const { highlight, registered } = createLowlight({
   bash,

@@ -1,7 +1,9 @@
 import { type ReactElement, useState } from 'react'
+import { usePageStrings } from '../texts/strings.ts'
 
 /** Characters shown at first: parsing or laying out more would block the page. */
 const MAX_SHOWN = 30_000
+
 /** Characters per block; each block is laid out when it becomes visible. */
 const PIECE = 5_000
 
@@ -10,12 +12,8 @@ export function beginningOf(text: string): { readonly beginning: string; readonl
   return { beginning: text.slice(0, end), rest: text.slice(end) }
 }
 
-interface RestProps {
-  readonly text: string
-  readonly showRest: (characters: number) => string
-}
-
-export function Rest({ text, showRest }: RestProps): ReactElement | null {
+export function Rest({ text }: { readonly text: string }): ReactElement | null {
+  const strings = usePageStrings()
   const [isShown, setShown] = useState(false)
   if (text === '') return null
   if (isShown) {
@@ -32,7 +30,7 @@ export function Rest({ text, showRest }: RestProps): ReactElement | null {
   return (
     <p>
       <button type="button" className="rs-button" onClick={() => setShown(true)}>
-        {showRest(text.length)}
+        {strings.showRest(text.length)}
       </button>
     </p>
   )

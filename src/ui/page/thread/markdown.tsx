@@ -1,10 +1,10 @@
-import { isValidElement, memo, type ReactElement, useDeferredValue, useMemo } from 'react'
+import { isValidElement, memo, type ReactElement, useDeferredValue, useEffect, useMemo, useState } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
-import { CodeBlock } from './code-block.tsx'
 import { beginningOf, Rest } from './long-text.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
+import { CopyButton } from './message.tsx'
+import { useLaterStrings } from '../texts/english-later.ts'
 
 /** Longer texts are parsed block by block. */
 const LONG = 4_000
@@ -14,11 +14,10 @@ interface MarkdownProps {
   readonly text: string
   /** More text is coming: closes unclosed Markdown for display. */
   readonly isStreaming?: boolean
-  readonly strings: PageStrings
 }
 
 /** Shows HTML as text and blocks remote images. */
-export default function Markdown({ text, isStreaming = false, strings }: MarkdownProps): ReactElement {
+export default function Markdown({ text, isStreaming = false }: MarkdownProps): ReactElement {
   const { beginning: parsed, rest } = beginningOf(text)
   const isGrowing = isStreaming && rest === ''
   const blocks = isGrowing || isLong(parsed) ? blocksOf(parsed) : [parsed]
@@ -28,13 +27,9 @@ export default function Markdown({ text, isStreaming = false, strings }: Markdow
     <div className="app-markdown">
       {blocks.slice(0, isGrowing ? undefined : count).map((block, index) => (
         // Only the last block changes while streaming; the others are parsed once.
-        <Block
-          key={index}
-          text={isGrowing && index === blocks.length - 1 ? remend(block, REMEND) : block}
-          strings={strings}
-        />
+        <Block key={index} text={isGrowing && index === blocks.length - 1 ? remend(block, REMEND) : block} />
       ))}
-      <Rest text={rest} showRest={strings.showRest} />
+      <Rest text={rest} />
     </div>
   )
 }
@@ -64,6 +59,7 @@ function paragraphs({ type, children = [] }: MarkdownNode): void {
 
 const PLUGINS = [remarkGfm, htmlAsText]
 const COMPONENTS: Components = {
+  pre,
   img: ({ alt }) => <span>{alt}</span>,
   a: ({ href, children }) => (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
@@ -72,21 +68,20 @@ const COMPONENTS: Components = {
   ),
 }
 
-const Block = memo(function Block({ text, strings }: Pick<MarkdownProps, 'text' | 'strings'>): ReactElement {
-  const components = useMemo<Components>(() => ({ ...COMPONENTS, pre: props => pre(props, strings) }), [strings])
+const Block = memo(function Block({ text }: Pick<MarkdownProps, 'text'>): ReactElement {
   return (
-    <ReactMarkdown remarkPlugins={PLUGINS} components={components}>
+    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}
     </ReactMarkdown>
   )
 })
 
-function pre({ children }: { readonly children?: unknown }, strings: PageStrings): ReactElement {
+function pre({ children }: { readonly children?: unknown }): ReactElement {
   const { className = '', children: code = '' } = isValidElement<{ className?: string; children?: unknown }>(children)
     ? children.props
     : {}
   const [, language] = /(?:^| )language-(\S+)/.exec(className) ?? []
-  return <CodeBlock code={String(code).replace(/\n$/, '')} language={language} strings={strings} />
+  return <CodeBlock code={String(code).replace(/\n$/, '')} language={language} />
 }
 
 /** True for a long text without link references, which would not resolve across blocks. */
@@ -105,4 +100,51 @@ function blocksOf(text: string): readonly string[] {
     start = index + line.length
   }
   return [...blocks, text.slice(start)]
+}
+
+/** Longer code stays plain: highlighting it would block the page. */
+const MAX_HIGHLIGHTED = 20_000
+
+type Highlighted = typeof import('./highlight.tsx').highlighted
+/** Loaded with the first block that names a language, then shared. */
+let loaded: Highlighted | undefined
+
+interface CodeBlockProps {
+  readonly code: string
+  readonly language: string | undefined
+}
+
+export function CodeBlock({ code, language }: CodeBlockProps): ReactElement {
+  const words = useLaterStrings().conversation
+  const [highlighted, setHighlighted] = useState(() => loaded)
+  const canHighlight = language !== undefined && code.length <= MAX_HIGHLIGHTED
+  useEffect(() => {
+    if (highlighted || !canHighlight) return
+    let isCurrent = true
+    import('./highlight.tsx').then(
+      part => {
+        loaded = part.highlighted
+        if (isCurrent) setHighlighted(() => part.highlighted)
+      },
+      () => {},
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [highlighted, canHighlight])
+  const shown = useMemo(
+    () => (canHighlight && highlighted ? highlighted(code, language) : undefined),
+    [canHighlight, highlighted, code, language],
+  )
+  return (
+    <div className="app-code">
+      <div className="app-code-head">
+        <span>{language ?? words.code}</span>
+        <CopyButton text={code} label={words.copyCode} />
+      </div>
+      <pre tabIndex={0}>
+        <code>{shown ?? code}</code>
+      </pre>
+    </div>
+  )
 }

@@ -1,17 +1,17 @@
-import { Pencil, RotateCcw } from 'lucide-react'
-import { type ReactElement, useRef, useState } from 'react'
+import { Check, Copy, Pencil, RotateCcw } from 'lucide-react'
+import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Message } from 'runsheet/client'
-import { localeOf } from 'runsheet/react'
-import { conversationStrings } from '../texts/english-conversation.ts'
-import { CopyButton } from './copy-button.tsx'
-import { LineEditor } from '../lists/line-editor.tsx'
+import { AutosizeTextarea, isComposing, localeOf } from 'runsheet/react'
 import { beginningOf, Rest } from './long-text.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
 import type { Scene } from './thread-turn.tsx'
+import { usePageStrings } from '../texts/strings.ts'
+import { useLaterStrings } from '../texts/english-later.ts'
+import '../chat/chat.css'
 
 export function Asked({ message, scene }: { readonly message: Message; readonly scene: Scene }): ReactElement {
-  const { strings, state, onResend } = scene
-  const words = conversationStrings(strings)
+  const strings = usePageStrings()
+  const { state, onResend } = scene
+  const words = useLaterStrings().conversation
   const [edited, setEdited] = useState<string>()
   const editButton = useRef<HTMLButtonElement>(null)
   const close = (): void => {
@@ -50,8 +50,8 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
       <p className="app-plain" dir="auto">
         {beginning}
       </p>
-      <Rest text={rest} showRest={strings.showRest} />
-      <MessageFoot message={message} strings={strings}>
+      <Rest text={rest} />
+      <MessageFoot message={message}>
         <button
           ref={editButton}
           type="button"
@@ -69,29 +69,29 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
 
 interface MessageFootProps {
   readonly message: Message
-  readonly strings: PageStrings
   readonly onAgain?: (() => void) | undefined
   readonly children?: ReactElement
 }
 
 /** The style sheet shows it on hover and focus. */
-export function MessageFoot({ message, strings, onAgain, children }: MessageFootProps): ReactElement {
-  const words = conversationStrings(strings)
+export function MessageFoot({ message, onAgain, children }: MessageFootProps): ReactElement {
+  const words = useLaterStrings().conversation
   return (
     <footer className="app-message-foot">
-      <CopyButton text={message.text} strings={strings} />
+      <CopyButton text={message.text} />
       {children}
       {onAgain && (
         <button type="button" className="rs-icon" aria-label={words.askAgain} title={words.askAgain} onClick={onAgain}>
           <RotateCcw size={14} aria-hidden="true" />
         </button>
       )}
-      <When at={message.created_at} strings={strings} />
+      <When at={message.created_at} />
     </footer>
   )
 }
 
-function When({ at, strings }: { readonly at: string; readonly strings: PageStrings }): ReactElement {
+function When({ at }: { readonly at: string }): ReactElement {
+  const strings = usePageStrings()
   const locale = localeOf(strings.panels)
   const date = new Date(at)
   const isToday = date.toDateString() === new Date().toDateString()
@@ -100,5 +100,108 @@ function When({ at, strings }: { readonly at: string; readonly strings: PageStri
     <time dateTime={at} title={date.toLocaleString(locale, { dateStyle: 'full', timeStyle: 'medium' })}>
       {date.toLocaleString(locale, isToday ? time : { day: 'numeric', month: 'short', ...time })}
     </time>
+  )
+}
+
+interface LineEditorProps {
+  readonly label: string
+  readonly text: string
+  readonly save: string
+  readonly cancel: string
+  readonly note?: string
+  readonly onText: (text: string) => void
+  readonly onSave: (text: string) => void
+  readonly onCancel: () => void
+}
+
+export function LineEditor({
+  label,
+  text,
+  save,
+  cancel,
+  note,
+  onText,
+  onSave,
+  onCancel,
+}: LineEditorProps): ReactElement {
+  const box = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    const element = box.current
+    element?.focus()
+    element?.setSelectionRange(element.value.length, element.value.length)
+  }, [])
+  const bare = text.trim()
+  const submit = (): void => {
+    if (bare !== '') onSave(bare)
+  }
+  return (
+    <form
+      className="app-editor"
+      onSubmit={event => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      <AutosizeTextarea
+        ref={box}
+        className="rs-input"
+        aria-label={label}
+        rows={1}
+        value={text}
+        onChange={event => onText(event.target.value)}
+        onKeyDown={event => {
+          if (isComposing(event)) return
+          if (event.key === 'Escape') {
+            event.stopPropagation()
+            onCancel()
+          }
+          if (event.key !== 'Enter' || event.shiftKey) return
+          event.preventDefault()
+          submit()
+        }}
+      />
+      <div className="app-editor-foot">
+        <span className="app-quiet">{note}</span>
+        <button type="button" className="rs-button rs-small" onClick={onCancel}>
+          {cancel}
+        </button>
+        <button type="submit" className="rs-button rs-small rs-primary" disabled={bare === ''}>
+          {save}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+interface CopyButtonProps {
+  readonly text: string
+  readonly label?: string
+}
+
+export function CopyButton({ text, label: own }: CopyButtonProps): ReactElement | null {
+  const strings = usePageStrings()
+  const label = own ?? strings.copy
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 1_500)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = (): void => {
+    navigator.clipboard.writeText(text).then(
+      () => setCopied(true),
+      () => {},
+    )
+  }
+  if (!('clipboard' in navigator)) return null
+  return (
+    <>
+      <button type="button" className="rs-icon app-copy" aria-label={label} title={label} onClick={copy}>
+        {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
+      </button>
+      <span className="rs-sr" role="status">
+        {isCopied ? strings.copied : ''}
+      </span>
+    </>
   )
 }

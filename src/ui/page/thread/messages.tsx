@@ -1,9 +1,9 @@
 import { lazy, type ReactElement, Suspense, useEffect, useRef } from 'react'
-import { bottomInset } from '../chat/bottom-inset.ts'
-import { loadPart } from '../parts/load-part.ts'
-import type { PageStrings } from '../texts/page-strings.ts'
+import { bottomInset } from '../chat/layout.ts'
+import { loadPart } from '../load-part.ts'
 import type { ThreadProps } from './thread.tsx'
-import { isList, type ShownPolicy } from '../settings/toolset-policies.ts'
+import { isList, type ShownPolicy } from '../chat/models.ts'
+import { usePageStrings } from '../texts/strings.ts'
 
 const importThread = () => import('./thread.tsx')
 const Thread = lazy(() => loadPart(importThread))
@@ -16,7 +16,8 @@ interface MessagesProps extends Omit<ThreadProps, 'scroller'> {
 }
 
 export function Messages({ onExample, hasSandbox, policy, ...thread }: MessagesProps): ReactElement {
-  const { view, strings, covered, outgoing } = thread
+  const strings = usePageStrings()
+  const { view, covered, outgoing } = thread
   const { conversation, status } = view.state
   const scroller = useRef<HTMLDivElement>(null)
   // Preload: needed soon after the first render.
@@ -41,7 +42,7 @@ export function Messages({ onExample, hasSandbox, policy, ...thread }: MessagesP
           <Thread {...thread} scroller={scroller} />
         </Suspense>
       ) : status === 'live' || status === 'waiting' ? (
-        <Welcome strings={strings} hasSandbox={hasSandbox} policy={policy} onExample={onExample} />
+        <Welcome hasSandbox={hasSandbox} policy={policy} onExample={onExample} />
       ) : (
         status === 'connecting' && loading
       )}
@@ -50,13 +51,13 @@ export function Messages({ onExample, hasSandbox, policy, ...thread }: MessagesP
 }
 
 interface WelcomeProps {
-  readonly strings: PageStrings
   readonly hasSandbox: boolean
   readonly policy: ShownPolicy | undefined
   readonly onExample: (message: string) => void
 }
 
-function Welcome({ strings, hasSandbox, policy, onExample }: WelcomeProps): ReactElement {
+function Welcome({ hasSandbox, policy, onExample }: WelcomeProps): ReactElement {
+  const strings = usePageStrings()
   const areItems = policy !== undefined && isList(policy)
   const [title, hint] = strings.empty[!policy || policy.review ? 'reviewed' : areItems ? 'list' : 'unreviewed']
   return (

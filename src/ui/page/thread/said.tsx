@@ -1,17 +1,15 @@
 import { lazy, type ReactElement, Suspense } from 'react'
-import { loadPart } from '../parts/load-part.ts'
+import { loadPart } from '../load-part.ts'
 import { beginningOf } from './long-text.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
 
 const Markdown = lazy(() => loadPart(() => import('./markdown.tsx')))
 
 interface SaidProps {
   readonly text: string
-  readonly strings: PageStrings
   readonly isStreaming?: boolean
 }
 
-export default function Said({ strings, ...said }: SaidProps): ReactElement {
+export function Said(said: SaidProps): ReactElement {
   return (
     <Suspense
       fallback={
@@ -20,7 +18,7 @@ export default function Said({ strings, ...said }: SaidProps): ReactElement {
         </p>
       }
     >
-      <Markdown {...said} strings={strings} />
+      <Markdown {...said} />
     </Suspense>
   )
 }

@@ -3,7 +3,9 @@ import type { LiveState, Message, Standing, StepItem, Task, ThreadItem, ThreadTu
 import {
   ApprovalCards,
   CutLine,
+  durationText,
   FollowUps,
+  localeOf,
   type PlanCard,
   PlanContinued,
   PlanDecision,
@@ -14,13 +16,13 @@ import {
   TurnResult,
 } from 'runsheet/react'
 import { Asked, MessageFoot } from './message.tsx'
-import type { PageStrings } from '../texts/page-strings.ts'
-import Said from './said.tsx'
-import { ToolServersDown } from '../settings/tool-servers-down.tsx'
-import { TurnFigures } from './turn-figures.tsx'
+import { Said } from './said.tsx'
+import { ToolServersDown } from '../chat/notices.tsx'
+import { openSettings } from '../route.ts'
+import { usePageStrings } from '../texts/strings.ts'
+import { useLaterStrings } from '../texts/english-later.ts'
 
 export interface Scene {
-  readonly strings: PageStrings
   readonly toldElsewhere: string | undefined
   /** The id of the message to scroll to. */
   readonly message: string | undefined
@@ -32,7 +34,6 @@ export interface Scene {
   readonly onAccept: (task: Task) => void
   readonly onReopen: (task: Task) => void
   readonly onResend: (message: string) => void
-  readonly onSettings: () => void
 }
 
 interface TurnProps {
@@ -47,15 +48,16 @@ interface TurnProps {
 
 export const Turn = memo(function Turn(props: TurnProps): ReactElement {
   const { turn, scene, isLast, isAtWork, reopening, onRetry } = props
-  const { strings, toldElsewhere, tasks, state, standingOf, onAccept, onReopen, onSettings } = scene
+  const strings = usePageStrings()
+  const { toldElsewhere, tasks, state, standingOf, onAccept, onReopen } = scene
   const goesOn = isLast && turn.end === undefined
   const current = goesOn ? currentStep(turn.items) : undefined
-  const live = goesOn && props.live !== undefined ? <Said text={props.live} strings={strings} isStreaming /> : undefined
+  const live = goesOn && props.live !== undefined ? <Said text={props.live} isStreaming /> : undefined
   const written = useMemo(
     () =>
       (message: Message): ReactNode => (
         <div key={message.message_id} data-message={message.message_id} tabIndex={-1}>
-          {message.text !== '' && <Said text={message.text} strings={strings} />}
+          {message.text !== '' && <Said text={message.text} />}
           <CutLine of={message} />
         </div>
       ),
@@ -63,7 +65,7 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
   )
   const outcome = useMemo(
     () =>
-      (text: string): ReactNode => <Said text={text} strings={strings} />,
+      (text: string): ReactNode => <Said text={text} />,
     [strings],
   )
   // A successful turn can be repeated; other turns show their own actions.
@@ -112,9 +114,9 @@ export const Turn = memo(function Turn(props: TurnProps): ReactElement {
           {live}
         </article>
       )}
-      {isLast && <ToolServersDown turn={turn} strings={strings} onSettings={onSettings} />}
-      <TurnResult turn={turn} {...(isLast ? { onSettings } : {})} {...(onRetry ? { onRetry } : {})} />
-      {turn.end && <TurnFigures turn={turn.turn_id} state={state()} strings={strings} />}
+      {isLast && <ToolServersDown turn={turn} />}
+      <TurnResult turn={turn} {...(isLast ? { onSettings: openSettings } : {})} {...(onRetry ? { onRetry } : {})} />
+      {turn.end && <TurnFigures turn={turn.turn_id} state={state()} />}
       {isLast && <ApprovalCards turn={turn.turn_id} />}
     </section>
   )
@@ -130,7 +132,7 @@ interface ItemProps {
 }
 
 function Item({ of, scene, isRunning, reopening, text, onAgain }: ItemProps): ReactElement {
-  const { strings } = scene
+  const strings = usePageStrings()
   switch (of.kind) {
     case 'plan':
       return (
@@ -152,7 +154,7 @@ function Item({ of, scene, isRunning, reopening, text, onAgain }: ItemProps): Re
           {calls.map(call => (
             <ToolUse key={call.tool_call_id} call={call} isRunning={isRunning} />
           ))}
-          {isAnswer && <MessageFoot message={message} strings={strings} onAgain={onAgain} />}
+          {isAnswer && <MessageFoot message={message} onAgain={onAgain} />}
         </article>
       )
     }
@@ -179,4 +181,36 @@ function keyOf(item: ItemProps['of']): string {
     case 'follow_ups':
       return item.kind
   }
+}
+
+interface TurnFiguresProps {
+  readonly turn: string
+  readonly state: LiveState
+}
+
+/** Only for turns that Runsheet drove and that did not fail. */
+function TurnFigures({ turn, state }: TurnFiguresProps): ReactElement | null {
+  const strings = usePageStrings()
+  const { model, status } = state.conversation.turns[turn] ?? {}
+  if (model === undefined || status === 'failed') return null
+  const words = useLaterStrings().conversation
+  const count = (tokens: number): string => tokens.toLocaleString(localeOf(strings.panels))
+  const worked = (state.work[turn]?.spans ?? []).reduce((ms, { from, to }) => ms + Date.parse(to) - Date.parse(from), 0)
+  const usage = state.thread[turn]?.findLast(mark => mark.kind === 'end')?.usage
+  // Do not add up other token counts of the provider.
+  const input = Number(usage?.['input_tokens'] ?? 0)
+  const output = Number(usage?.['output_tokens'] ?? 0)
+  // The demo model counts words.
+  const hasTokens = input + output > 0 && model !== 'demo'
+  return (
+    <p className="app-figures">
+      {durationText(worked, strings.panels)}
+      {hasTokens && (
+        <span title={words.tokensInOut(count(input), count(output))}>
+          {' · '}
+          {words.tokens(count(input + output))}
+        </span>
+      )}
+    </p>
+  )
 }

@@ -11,15 +11,13 @@ import {
   useState,
 } from 'react'
 import type { Task } from 'runsheet/client'
-import { type ConversationView, type Reopening, type TasksHandle, useThread } from 'runsheet/react'
-import { conversationStrings } from '../texts/english-conversation.ts'
-import './thread.css'
-import type { PageStrings } from '../texts/page-strings.ts'
-import type { Route } from '../parts/route.ts'
+import { type ConversationView, type Reopening, type TasksHandle, type ThreadTurn, useThread } from 'runsheet/react'
+import type { Route } from '../route.ts'
 import { type Scene, Turn } from './thread-turn.tsx'
-import { useSameTurns } from './use-same-turns.ts'
-import { useShownMessage } from './use-shown-message.ts'
-import { useStickToEnd } from './use-stick-to-end.ts'
+import { useStickToEnd } from './stick-to-end.ts'
+import { type PageStrings, usePageStrings } from '../texts/strings.ts'
+import { useLaterStrings } from '../texts/english-later.ts'
+import './thread.css'
 
 export interface ThreadProps {
   /** A review whose result is shown elsewhere on the page: it has a card only if it was decided. */
@@ -28,7 +26,6 @@ export interface ThreadProps {
   readonly route: Route
   readonly view: ConversationView
   readonly plan: TasksHandle
-  readonly strings: PageStrings
   readonly scroller: RefObject<HTMLDivElement | null>
   readonly covered: number
   /** A message that starts a turn, until the log has it. */
@@ -40,16 +37,15 @@ export interface ThreadProps {
   readonly onResend: ((message: string) => void) | undefined
   /** Retries the latest turn's open tasks, or its request; undefined if that is not possible now. */
   readonly onRetry: ((turn: string) => void) | undefined
-  readonly onSettings: () => void
   /** The newest plan, if its card can reopen it. */
   readonly reopening: Reopening | undefined
 }
 
 export default function Thread(props: ThreadProps): ReactElement {
-  const { toldElsewhere, route, view, plan, strings, scroller, covered, outgoing, isStopping, isRejected, reopening } =
-    props
+  const strings = usePageStrings()
+  const { toldElsewhere, route, view, plan, scroller, covered, outgoing, isStopping, isRejected, reopening } = props
   const { text, conversation, messages } = view.state
-  const words = conversationStrings(strings)
+  const words = useLaterStrings().conversation
   const thread = useSameTurns(useThread())
   const first = useFirstShown(thread.length)
   const content = useRef<HTMLDivElement>(null)
@@ -65,7 +61,6 @@ export default function Thread(props: ThreadProps): ReactElement {
   // Keep the scene stable: a new one renders every turn. Everything else is read from refs on demand.
   const scene = useMemo<Scene>(
     () => ({
-      strings,
       toldElsewhere,
       message: route.message,
       tasks,
@@ -74,9 +69,8 @@ export default function Thread(props: ThreadProps): ReactElement {
       onAccept: task => void latest.current.plan.accept(task),
       onReopen: task => void latest.current.plan.reopen(task),
       onResend: message => latest.current.onResend?.(message),
-      onSettings: () => latest.current.onSettings(),
     }),
-    [strings, toldElsewhere, route.message, tasks],
+    [toldElsewhere, route.message, tasks],
   )
   const retry = useCallback((turn: string): void => latest.current.onRetry?.(turn), [])
   const hasTurns = thread.length > 0
@@ -179,4 +173,41 @@ function useSame<T>(value: T, key: string): T {
     if (kept.current.key !== key) kept.current = { value, key }
   })
   return kept.current.key === key ? kept.current.value : value
+}
+
+/** Reuses the object of each unchanged turn, so that a change in one turn does not render the others. */
+function useSameTurns(thread: readonly ThreadTurn[]): readonly ThreadTurn[] {
+  const before = useRef<ReadonlyMap<string, { readonly turn: ThreadTurn; readonly form: string }>>(new Map())
+  const known = useMemo(
+    () =>
+      new Map(
+        thread.map(turn => {
+          const form = JSON.stringify(turn)
+          const old = before.current.get(turn.turn_id)
+          return [turn.turn_id, old?.form === form ? old : { turn, form }]
+        }),
+      ),
+    [thread],
+  )
+  useLayoutEffect(() => {
+    before.current = known
+  }, [known])
+  return useMemo(() => [...known.values()].map(({ turn }) => turn), [known])
+}
+
+/** Scrolls to the route's message once it is rendered, and highlights it briefly. */
+function useShownMessage(route: Route): void {
+  const shown = useRef<Route>(undefined)
+  // Runs on every render because the message may load later.
+  useEffect(() => {
+    if (route.message === undefined || shown.current === route) return
+    const element = document.querySelector<HTMLElement>(`[data-message="${CSS.escape(route.message)}"]`)
+    if (!element) return
+    shown.current = route
+    element.closest('details')?.setAttribute('open', '')
+    element.scrollIntoView({ block: 'center' })
+    element.focus({ preventScroll: true })
+    element.dataset['found'] = ''
+    element.addEventListener('animationend', () => delete element.dataset['found'], { once: true })
+  })
 }

@@ -3,36 +3,38 @@ import { type ReactElement, type RefObject, useId, useRef, useState } from 'reac
 import type { Client } from '../../../client/client.ts'
 import type { Review } from '../../../core/model/review.ts'
 import { type Revision, revisionOf } from '../../../core/views/revision.ts'
-import { AutosizeTextarea } from '../parts/autosize-textarea.tsx'
-import { checkLabel } from '../tasks/check-text.ts'
-import { classNames } from '../parts/class-names.ts'
-import { MAX_ROWS, movedRows, removedRows } from '../draft/draft.ts'
-import { RejectedPlan } from './rejected-plan.tsx'
-import { RestoreEdits, RevisedPlan } from './review-banners.tsx'
-import { DecisionButtons, RejectQuestion, useRejectQuestion } from './review-decision.tsx'
-import { ReviewHead } from './review-head.tsx'
-import { ReviewRow } from './review-row.tsx'
-import { RemovedRow, rowDifference } from './row-difference.tsx'
-import { ScrollCue } from '../parts/scroll-cue.tsx'
-import { SelectionBar } from './selection-bar.tsx'
+import { AutosizeTextarea, classNames } from '../parts/textarea.tsx'
+import { checkLabel } from '../parts/check-text.ts'
+import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
+import { RejectedPlan, RestoreEdits, ReviewOutcome, RevisedPlan } from './review-outcome.tsx'
+import { DecisionButtons, RejectQuestion, ReviewHead, SelectionBar, useRejectQuestion } from './review-bar.tsx'
+import { RemovedRow, ReviewRow, rowDifference } from './review-row.tsx'
+import { ScrollCue, useRowsOutOfSight } from '../parts/controls.tsx'
 import { useStrings } from '../texts/strings.ts'
-import { Templates } from '../draft/templates.tsx'
-import { useDropAtEnd } from '../draft/use-drop-at-end.ts'
-import { useFocusOn } from '../parts/use-focus-on.ts'
-import { usePanelFocus } from '../parts/use-panel-focus.ts'
+import { Templates } from './templates.tsx'
+import { useDropAtEnd } from '../parts/reorder.ts'
+import { useFocusOn, usePanelFocus, useUndoKey } from '../parts/hooks.ts'
 import type { ReviewHandle } from './use-review.ts'
-import { type RowEditing, useRowEditing } from '../draft/use-row-editing.ts'
-import { useRowsOutOfSight } from './use-rows-out-of-sight.ts'
-import { useUndoKey } from '../draft/use-undo-key.ts'
+import { type RowEditing, useRowEditing } from './row-editing.ts'
 
-interface PendingReviewProps {
+export interface ReviewPartProps {
   readonly client: Client
   readonly handle: ReviewHandle
-  readonly review: Review
   readonly className: string | undefined
 }
 
-export default function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
+/** The part of `ReviewPanel` that loads on demand. */
+export default function ReviewPart({ client, handle, className }: ReviewPartProps): ReactElement | null {
+  const { review, outcome } = handle
+  if (!review) return outcome ? <ReviewOutcome outcome={outcome} className={className} /> : null
+  return <PendingReview key={review.review_id} client={client} handle={handle} review={review} className={className} />
+}
+
+interface PendingReviewProps extends ReviewPartProps {
+  readonly review: Review
+}
+
+function PendingReview({ client, handle, review, className }: PendingReviewProps): ReactElement {
   const { rejection, isBusy } = handle
   const heading = useId()
   const strings = useStrings()

@@ -1,10 +1,11 @@
-import type { ReactElement } from 'react'
+import { type ReactElement, useId } from 'react'
+import { X } from 'lucide-react'
 import { globText, type PlainField, plainFields } from '../../../core/model/row.ts'
-import { AutosizeTextarea } from '../parts/autosize-textarea.tsx'
-import { splitList } from '../tasks/check-text.ts'
-import { choicesOf, EMPTY, type EditableRow, isList, type RowFields } from '../draft/draft.ts'
-import type { ReviewChecks } from '../draft/edit-checks.ts'
-import { RowChecks } from './review-checks.tsx'
+import { AddCheck, IconButton } from '../parts/controls.tsx'
+import { AutosizeTextarea } from '../parts/textarea.tsx'
+import { conditionsOf, kindLabel, splitList } from '../parts/check-text.ts'
+import { choicesOf, type EditableRow, EMPTY, isList, type RowFields } from './draft.ts'
+import { type EditableCheck, isAllowedNow, isOwn, isRunnable, type ReviewChecks } from './draft-checks.ts'
 import { useStrings } from '../texts/strings.ts'
 
 export interface RowError {
@@ -165,4 +166,106 @@ export function Options({ texts }: { readonly texts: Readonly<Record<string, str
 function refusedCheck(error: RowError | undefined): number | undefined {
   const index = /^checks\[(\d+)\]/.exec(error?.field ?? '')?.[1]
   return index === undefined ? undefined : Number(index)
+}
+
+interface RowChecksProps {
+  readonly row: EditableRow
+  readonly checks: ReviewChecks
+  /** Names the row for screen readers; appended to labels. */
+  readonly about: string
+  readonly isExpanded: boolean
+  readonly refused: number | undefined
+  readonly errorId: string
+}
+
+function RowChecks({ row, checks, about, isExpanded, refused, errorId }: RowChecksProps): ReactElement {
+  return (
+    <>
+      {row.checks.map((check, index) => (
+        <ReviewCheck
+          key={check.key}
+          check={check}
+          about={about}
+          errorId={refused === index ? errorId : undefined}
+          onEdit={text => checks.edit(row.key, check.key, text)}
+          onApprove={isOn => checks.approve(row.key, check.key, isOn)}
+          onRemove={() => checks.remove(row.key, check.key)}
+        />
+      ))}
+      {isExpanded && checks.areOffered && (
+        <AddCheck
+          about={about}
+          commands={checks.commands}
+          onType={line => checks.type(row.key, line)}
+          onAdd={(line, isHidden) => checks.add(row.key, line, isHidden)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ReviewCheckProps {
+  readonly check: EditableCheck
+  readonly about: string
+  readonly errorId: string | undefined
+  readonly onEdit: (text: string) => void
+  readonly onApprove: (isOn: boolean) => void
+  readonly onRemove: () => void
+}
+
+function ReviewCheck({ check, about, errorId, onEdit, onApprove, onRemove }: ReviewCheckProps): ReactElement {
+  const strings = useStrings()
+  const { spec, text } = check
+  const label = kindLabel(spec, strings)
+  const conditions = conditionsOf(spec, strings)
+  return (
+    <div className="rs-field rs-review-check">
+      <span aria-hidden="true">{label}</span>
+      <div className="rs-review-check-text">
+        <AutosizeTextarea
+          aria-label={`${label}${about}`}
+          aria-invalid={text.trim() === '' || errorId !== undefined}
+          {...(errorId === undefined ? {} : { 'aria-describedby': errorId })}
+          className={`rs-input rs-quiet${spec.kind === 'person' ? '' : ' rs-code'}`}
+          placeholder=" "
+          rows={1}
+          spellCheck={false}
+          value={text}
+          onChange={event => onEdit(event.target.value.replaceAll(/[\r\n]+/g, ' '))}
+          onKeyDown={event => event.key === 'Enter' && event.preventDefault()}
+        />
+        {conditions !== '' && <small className="rs-code">{conditions}</small>}
+      </div>
+      {isRunnable(check) && <Approval check={check} about={about} onApprove={onApprove} />}
+      <IconButton label={strings.remove} about={strings.timeline.changed('', text + about)} icon={X} onAct={onRemove} />
+    </div>
+  )
+}
+
+interface ApprovalProps {
+  readonly check: EditableCheck
+  readonly about: string
+  readonly onApprove: (isOn: boolean) => void
+}
+
+/** A check that the person wrote or the configuration allows needs no decision. */
+function Approval({ check, about, onApprove }: ApprovalProps): ReactElement {
+  const { checks: strings, timeline } = useStrings()
+  const id = useId()
+  const isMine = isOwn(check)
+  if (isMine || isAllowedNow(check)) {
+    return <span className="rs-approval">{isMine ? strings.isOwn : strings.isAllowed}</span>
+  }
+  return (
+    <label className="rs-approval" htmlFor={id}>
+      <input
+        id={id}
+        type="checkbox"
+        aria-label={timeline.changed(strings.approve, check.text + about)}
+        checked={check.isApproved}
+        onChange={event => onApprove(event.target.checked)}
+      />
+      {strings.approve}
+    </label>
+  )
 }

@@ -1,17 +1,21 @@
-import { Copy } from 'lucide-react'
-import { type ReactElement, useId, useState } from 'react'
-import { classNames } from '../parts/class-names.ts'
-import { type Draft, draftText, filledFields } from '../draft/draft.ts'
+import { Copy, Undo2 } from 'lucide-react'
+import { Fragment, type ReactElement, useId, useState } from 'react'
+import { classNames } from '../parts/textarea.tsx'
+import { type Draft, draftText, filledFields } from './draft.ts'
 import { type Strings, useStrings } from '../texts/strings.ts'
-import { usePanelFocus } from '../parts/use-panel-focus.ts'
-import type { ReviewOutcomeHandle } from './use-review-outcome.ts'
+import { usePanelFocus } from '../parts/hooks.ts'
+import type { ReviewOutcomeHandle } from './outcome.ts'
+import type { Rejection } from './rejection.ts'
+import type { RowComment } from '../../../core/model/review.ts'
+import { isUnchanged, type Revision } from '../../../core/views/revision.ts'
+import type { EarlierEdits } from './use-draft.ts'
 
 interface ReviewOutcomeProps {
   readonly outcome: ReviewOutcomeHandle
   readonly className: string | undefined
 }
 
-export default function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
+export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): ReactElement {
   const strings = useStrings()
   const { panel, onFocus } = usePanelFocus<HTMLElement>()
   const [showsEdits, setShowsEdits] = useState(false)
@@ -117,4 +121,89 @@ function outcomeText(
   if (reason === 'superseded') return strings.superseded
   if (reason === 'changes_requested') return strings.changesRequestedElsewhere
   return strings.decidedElsewhere(strings.outcome[status])
+}
+
+interface RejectedPlanProps {
+  readonly rejection: Rejection
+  readonly isBusy: boolean
+  readonly onUndo: () => void
+}
+
+export function RejectedPlan({ rejection, isBusy, onUndo }: RejectedPlanProps): ReactElement {
+  const strings = useStrings()
+  const { reviewing } = strings
+  const seconds = Math.ceil(rejection.remainingMs / 1_000)
+  return (
+    <div className="rs-rejected">
+      <p>
+        <span role="status">{reviewing.rejected}</span>{' '}
+        <small>{isBusy || seconds === 0 ? strings.sending : reviewing.rejectedIn(seconds)}</small>
+      </p>
+      <button type="button" className="rs-button" autoFocus aria-disabled={isBusy} onClick={onUndo}>
+        <Undo2 size={16} aria-hidden="true" /> {reviewing.undo}
+      </button>
+    </div>
+  )
+}
+
+interface RevisedPlanProps {
+  readonly request: string | undefined
+  readonly onRows: readonly RowComment[]
+  readonly revision: Revision
+}
+
+export function RevisedPlan({ request, onRows, revision }: RevisedPlanProps): ReactElement {
+  const strings = useStrings()
+  const { removed } = revision
+  const requests = [
+    ...(request === undefined ? [] : [request]),
+    ...onRows.map(({ title, comment }) => strings.reviewing.aboutStep(title, comment)),
+  ]
+  return (
+    <div className="rs-revision">
+      <p>
+        {isUnchanged(revision) ? strings.reviewing.unrevised : strings.revised}
+        {strings.reviewing.youAsked}
+        {requests.map((text, index) => (
+          <Fragment key={index}>
+            <q dir="auto">{text}</q>{' '}
+          </Fragment>
+        ))}
+      </p>
+      {removed.length > 0 && (
+        <p>
+          {strings.reviewing.noLongerPlanned}:{' '}
+          {removed.map((row, index) => (
+            <del key={index} dir="auto">
+              {row.title}
+            </del>
+          ))}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface RestoreEditsProps {
+  readonly edits: EarlierEdits
+  readonly onDone: () => void
+}
+
+export function RestoreEdits({ edits, onDone }: RestoreEditsProps): ReactElement {
+  const strings = useStrings()
+  const then = (act: () => void) => () => {
+    act()
+    onDone()
+  }
+  return (
+    <div className="rs-earlier">
+      <span role="status">{strings.earlierEdits}</span>
+      <button type="button" className="rs-button" onClick={then(edits.restore)}>
+        {strings.restoreEdits}
+      </button>
+      <button type="button" className="rs-button" onClick={then(edits.discard)}>
+        {strings.discard}
+      </button>
+    </div>
+  )
 }

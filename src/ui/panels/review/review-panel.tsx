@@ -1,9 +1,10 @@
-import { type ReactElement, Suspense, useEffect } from 'react'
+import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import type { ReviewPartProps } from './pending-review.tsx'
 import type { Client } from '../../../client/client.ts'
-import { lazyPart } from '../parts/lazy-part.tsx'
-import { type RunsheetSource, useRunsheet } from '../parts/runsheet-provider.tsx'
-import type { ConversationView } from '../thread/use-conversation.ts'
+import { useRunsheet } from '../parts/provider.tsx'
+import type { ConversationView } from '../hooks/use-conversation.ts'
 import { type ReviewHandle, useReview } from './use-review.ts'
+import { useStrings } from '../texts/strings.ts'
 
 /** The props of `ReviewPanel`. */
 export interface ReviewPanelProps {
@@ -16,52 +17,53 @@ export interface ReviewPanelProps {
   readonly className?: string
 }
 
-const PendingReview = lazyPart(() => import('./pending-review.tsx'))
-const ReviewOutcome = lazyPart(() => import('./review-outcome.tsx'))
-
 /** The pending review, or the outcome of the last one until it is dismissed. */
 export function ReviewPanel(props: ReviewPanelProps): ReactElement | null {
-  const source = useRunsheet(props)
+  return props.handle ? <Panel {...props} handle={props.handle} /> : <OwnPanel {...props} />
+}
+
+function OwnPanel(props: ReviewPanelProps): ReactElement | null {
+  return <Panel {...props} handle={useReview(useRunsheet(props))} />
+}
+
+function Panel(props: ReviewPanelProps & { readonly handle: ReviewHandle }): ReactElement | null {
   const { handle, className } = props
-  if (handle) return <Panel source={source} handle={handle} className={className} />
-  return <OwnPanel source={source} className={className} />
-}
-
-interface OwnPanelProps {
-  readonly source: Required<RunsheetSource>
-  readonly className: string | undefined
-}
-
-function OwnPanel({ source, className }: OwnPanelProps): ReactElement | null {
-  const handle = useReview(source)
-  return <Panel source={source} handle={handle} className={className} />
-}
-
-interface PanelProps extends OwnPanelProps {
-  readonly handle: ReviewHandle
-}
-
-function Panel({ source: { client }, handle, className }: PanelProps): ReactElement | null {
-  const { review, outcome } = handle
+  const { client } = useRunsheet(props)
   // Preloaded, so that a review shows without delay.
-  useEffect(() => {
-    PendingReview.preload()
-    ReviewOutcome.preload()
-  }, [])
-  if (!review && !outcome) return null
+  useEffect(() => void load(), [])
+  if (!handle.review && !handle.outcome) return null
   return (
     <Suspense>
-      {review ? (
-        <PendingReview.Part
-          key={review.review_id}
-          client={client}
-          handle={handle}
-          review={review}
-          className={className}
-        />
-      ) : (
-        outcome && <ReviewOutcome.Part outcome={outcome} className={className} />
-      )}
+      <ReviewPart client={client} handle={handle} className={className} />
     </Suspense>
+  )
+}
+
+let loaded: ComponentType<ReviewPartProps> | undefined
+
+/** Loads the part that shows a review. Browsers cache a failed module until the page is reloaded. */
+async function load(): Promise<{ readonly default: ComponentType<ReviewPartProps> }> {
+  const part = await import('./pending-review.tsx').catch(() => ({ default: NotLoaded }))
+  loaded = part.default
+  return part
+}
+
+const LazyPart: ComponentType<ReviewPartProps> = lazy(load)
+
+/** Renders a loaded part at once: `lazy` would suspend for a moment. */
+function ReviewPart(props: ReviewPartProps): ReactElement {
+  const [part] = useState(() => ({ Shown: loaded ?? LazyPart }))
+  return <part.Shown {...props} />
+}
+
+function NotLoaded(): ReactElement {
+  const strings = useStrings()
+  return (
+    <section className="rs-panel rs-outcome-panel" aria-label={strings.review}>
+      <span role="alert">{strings.notLoaded}</span>
+      <button type="button" className="rs-button" onClick={() => location.reload()}>
+        {strings.reload}
+      </button>
+    </section>
   )
 }

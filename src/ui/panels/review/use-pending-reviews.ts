@@ -3,7 +3,7 @@ import type { Client } from '../../../client/client.ts'
 import { polled } from '../../../client/polled.ts'
 import type { ReviewRequest } from '../../../core/model/review.ts'
 import type { ReviewOrigin, Session, WaitingApproval, WaitingDispute } from '../../../core/views/wire.ts'
-import { onRejectedHere, rejectedHere } from './rejected-here.ts'
+import { onRejectedHere, rejectedHere } from './rejection.ts'
 
 /** The result of `usePendingReviews`. */
 export interface PendingReviewsHandle {

@@ -1,5 +1,5 @@
-import { planOf } from '../../../core/model/plan.ts'
 import { useEffect, useState } from 'react'
+import { planOf } from '../../../core/model/plan.ts'
 import type { ConfirmedTask, Review, RowComment } from '../../../core/model/review.ts'
 import type { Row } from '../../../core/model/row.ts'
 import { sentBackRows } from '../../../core/views/revision.ts'
@@ -12,26 +12,27 @@ import {
   type EditableRow,
   firstUntitled,
   MAX_ROWS,
+  moveItem,
   newRow,
   restored,
   rowChange,
   type RowFields,
-} from '../draft/draft.ts'
-import { reviewsInOrder } from '../thread/chronological.ts'
-import { draftChecks, type ReviewChecks, type TypedCheck } from '../draft/edit-checks.ts'
-import { moveItem } from '../draft/reorder.ts'
-import { type RunsheetSource, useRunsheet } from '../parts/runsheet-provider.tsx'
-import type { ConversationView } from '../thread/use-conversation.ts'
-import { type Decision, type ReviewError, useDecision } from './use-decision.ts'
-import { type EarlierEdits, useDraft } from '../draft/use-draft.ts'
-import { type MoreTime, useMoreTime } from './use-more-time.ts'
-import { useNow } from '../parts/use-now.ts'
-import { isRejectedHere } from './rejected-here.ts'
-import { type Rejection, useRejection } from './use-rejection.ts'
-import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome } from './use-review-outcome.ts'
-import { sentBeforeReload } from './sent-decision.ts'
-import { useReviewPresence } from './use-review-presence.ts'
-import { useUndo } from '../draft/use-undo.ts'
+} from './draft.ts'
+import { type ConversationView, reviewsInOrder } from '../hooks/use-conversation.ts'
+import { draftChecks, type ReviewChecks, type TypedCheck } from './draft-checks.ts'
+import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
+import {
+  type Decision,
+  type MoreTime,
+  type ReviewError,
+  sentBeforeReload,
+  useDecision,
+  useMoreTime,
+} from './decision.ts'
+import { type EarlierEdits, useDraft, useUndo } from './use-draft.ts'
+import { useNow } from '../parts/hooks.ts'
+import { isRejectedHere, type Rejection, useRejection } from './rejection.ts'
+import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome, useReviewPresence } from './outcome.ts'
 
 /** Why a draft cannot be confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }

@@ -1,7 +1,6 @@
 import type { FieldProblem } from '../../../core/model/refusal.ts'
 import type { ErrorStrings } from './error-text.ts'
-import { chineseEvents } from '../thread/event-text.ts'
-import type { Strings, ThreadStrings } from './strings.ts'
+import type { EventStrings, Strings, ThreadStrings } from './strings.ts'
 
 /** “最多 400 个字符（当前 401）”, as far as the numbers are known. */
 function atMost({ limit, got }: Pick<FieldProblem, 'limit' | 'got'>, unit: string): string | undefined {
@@ -253,6 +252,43 @@ const thread: ThreadStrings = {
   },
 }
 
+const events: EventStrings = {
+  signed: (sentence, actor) => `${sentence}（${actor}）`,
+  created: title => `添加：${title}`,
+  removed: title => `移除：${title}`,
+  accepted: (title, judge) => `${title}：评审通过（${judge}）`,
+  rejected: (title, judge, reason) => `${title}：评审未通过（${judge}）：${reason}`,
+  notAssessed: (title, judge) => `${title}：未能评审（${judge}）`,
+  checkApproved: (title, check) => `${title}：已批准 ${check}`,
+  checkRan: (title, check, result) => `${title}：${check} ${result}`,
+  ranBecause: { baseline: '开工前', claim: '报告完成时', final: '计划结束前', person: '应你要求' },
+  changesAccepted: (title, paths) => `${title}：已接受对 ${paths} 的改动`,
+  disputed: (title, reason) => `${title}：提出异议：${reason}`,
+  disputeEnded: {
+    changed: title => `${title}：因异议而更改`,
+    settled: (title, status) => `${title}：异议已了结 → ${status}`,
+    insisted: title => `${title}：有异议，仍坚持要求`,
+    withdrawn: (title, status) => `${title}：异议已撤回 → ${status}`,
+  },
+  checkTicked: (title, check) => `${title}：已勾选“${check}”`,
+  configuration: '配置',
+  unknownTask: '某项任务',
+  proposed: titles => `提出计划：${titles}`,
+  reopened: titles => `重新打开审阅（你）：${titles}`,
+  extended: '延长审阅时间（你）',
+  confirmed: '计划已确认',
+  notConfirmedBecause: {
+    user_cancelled: '计划被拒绝',
+    review_timeout: '时间已到，没有开始任何任务',
+    panel_closed: '决定之前页面已关闭',
+    turn_stopped: '决定之前已停止',
+    changes_requested: '要求修改',
+    superseded: '已被新计划取代',
+  },
+  notConfirmed: '计划未确认',
+  confirmedByPerson: '智能体提出，你已确认',
+}
+
 /** The Chinese strings of the panels. */
 export const chinese: Strings = {
   locale: 'zh',
@@ -492,7 +528,7 @@ export const chinese: Strings = {
     tryAgain: '重试',
   },
   thread,
-  events: chineseEvents,
+  events,
 
   dispute: {
     name: '异议',

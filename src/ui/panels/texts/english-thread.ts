@@ -161,3 +161,53 @@ export const englishThread = {
     ],
   }),
 }
+
+/** The English sentences of the timeline. */
+export const englishEvents = {
+  /** A sentence, followed by its actor. */
+  signed: (sentence: string, actor: string) => `${sentence} (${actor})`,
+  created: (title: string) => `Added: ${title}`,
+  removed: (title: string) => `Removed: ${title}`,
+  accepted: (title: string, judge: string) => `${title}: accepted as done (${judge})`,
+  rejected: (title: string, judge: string, reason: string) => `${title}: not accepted (${judge}): ${reason}`,
+  notAssessed: (title: string, judge: string) => `${title}: not assessed (${judge})`,
+  checkApproved: (title: string, check: string) => `${title}: ${check} approved`,
+  checkRan: (title: string, check: string, result: string) => `${title}: ${check} ${result}`,
+  ranBecause: {
+    baseline: 'before the work',
+    claim: 'reported as done',
+    final: 'before the plan ended',
+    person: 'you asked',
+  },
+  changesAccepted: (title: string, paths: string) => `${title}: changes accepted to ${paths}`,
+  disputed: (title: string, reason: string) => `${title}: disputed: ${reason}`,
+  /** How a dispute ended. */
+  disputeEnded: {
+    changed: (title: string, _status: string) => `${title}: changed after the dispute`,
+    settled: (title: string, status: string) => `${title}: dispute settled → ${status}`,
+    insisted: (title: string, _status: string) => `${title}: insisted on after the dispute`,
+    withdrawn: (title: string, status: string) => `${title}: dispute withdrawn → ${status}`,
+  },
+  checkTicked: (title: string, check: string) => `${title}: ticked “${check}”`,
+  /** The actor of approvals by the configuration. */
+  configuration: 'configuration',
+  /** A task that no longer exists. */
+  unknownTask: 'A task',
+  proposed: (titles: string) => `Proposed: ${titles}`,
+  reopened: (titles: string) => `Review reopened (you): ${titles}`,
+  /** A person extended a review's deadline. */
+  extended: 'More time to decide (you)',
+  confirmed: 'Plan confirmed',
+  /** The outcome of a plan that was not confirmed, by reason; other reasons use `notConfirmed`. */
+  notConfirmedBecause: {
+    user_cancelled: 'Plan rejected',
+    review_timeout: 'Time ran out; nothing was started',
+    panel_closed: 'Page closed before a decision',
+    turn_stopped: 'Stopped before a decision',
+    changes_requested: 'Changes requested',
+    superseded: 'Replaced by a newer plan',
+  },
+  notConfirmed: 'Plan not confirmed',
+  /** The actor of a task that the agent proposed and a person confirmed. */
+  confirmedByPerson: 'agent, confirmed by you',
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { chinese } from './chinese.ts'
 import { english } from './english.ts'
-import { englishEvents } from '../thread/event-text.ts'
+import { englishEvents } from './english-thread.ts'
 import { withThread } from './use-thread-strings.ts'
 
 /** Every text in an object of strings, by its path; functions are called with numbers. */

@@ -1,7 +1,6 @@
 import { createContext, useContext } from 'react'
 import { english } from './english.ts'
-import type { englishThread } from './english-thread.ts'
-import type { englishEvents } from '../thread/event-text.ts'
+import type { englishEvents, englishThread } from './english-thread.ts'
 
 /**
  * Every text of the panels: the keys and parameters of `english`. `english` and `chinese` are built in; to add a
@@ -34,3 +33,10 @@ type Texts<T> = T extends string
 export const StringsContext = createContext<Strings>(english)
 /** The current strings of the panels. */
 export const useStrings = (): Strings => useContext(StringsContext)
+
+/** The locale for dates and times: the strings' language, in the browser's regional variant if there is one. */
+export function localeOf({ locale }: Strings): string {
+  // Browsers also list entries that are not language tags, such as `en-US@posix`.
+  const regional = new RegExp(`^${locale}(-[A-Z]{2})?$`)
+  return globalThis.navigator?.languages?.find(each => regional.test(each)) ?? locale
+}

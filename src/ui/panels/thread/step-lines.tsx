@@ -2,9 +2,9 @@ import type { ReactElement, ReactNode } from 'react'
 import type { Check } from '../../../core/proof/check.ts'
 import type { StepItem, StepRun } from '../../../core/views/thread.ts'
 import type { Message } from '../../../core/views/transcript.ts'
-import { checkLabel, runText } from '../tasks/check-text.ts'
+import { checkLabel, runText } from '../parts/check-text.ts'
 import { plainMarkdown } from './plain-markdown.ts'
-import { ProofIcon } from '../tasks/proof-icon.tsx'
+import { ProofIcon } from '../parts/icons.tsx'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
 
 type Of<K extends StepItem['kind']> = Extract<StepItem, { readonly kind: K }>

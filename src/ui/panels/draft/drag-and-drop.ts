@@ -1,2 +1,0 @@
-export { combine } from '@atlaskit/pragmatic-drag-and-drop/combine'
-export { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter'

@@ -1,1 +1,0 @@
-export const classNames = (...names: readonly (string | undefined)[]): string => names.filter(Boolean).join(' ')
