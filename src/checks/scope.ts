@@ -4,6 +4,7 @@ import type { RunnableSpec, WithPrograms } from '../core/proof/check.ts'
 import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../core/proof/file-change.ts'
 import type { Scope, Scopes } from '../core/proof/scope.ts'
+import { onlyReads } from '../core/proof/command-line.ts'
 import { asFolder } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
@@ -162,22 +163,6 @@ function wordsOf(check: WithPrograms, root: string): readonly string[] {
       .flatMap(path => pathFrom(root, path) || [])
   )
 }
-
-/**
- * Commands that only read the files they name: these are the subject of the check. Not with an option that may load
- * another file.
- */
-const onlyReads = (run: readonly string[]): boolean =>
-  READERS.some(([command, loads]) => command.test(run.join(' ')) && !loads.test(run.join(' ')))
-
-const READERS: readonly (readonly [command: RegExp, loads: RegExp])[] = [
-  [/^(?:test|\[|ls|stat|wc|head|tail|node (?:-c|--check)|python[\d.]* -m py_compile) /, /^\b$/],
-  [/^(?:[ef]?grep|rg) /, / (?:-\w*f|--(?:file|pre|ignore-file|exclude-from))/],
-  [
-    /^(?:npx |pnpm exec |uv run |node_modules\/\.bin\/)?(?:tsc|eslint|oxlint|biome|prettier|ruff|flake8|pylint|mypy|pyright|shellcheck) /,
-    / (?:-[cfipr]|--[\w-]*(?:config|rule|plugin|project|parser|resolve|format|ignore|require|loader|suppress|path|file|dir)[\w-]*)(?:[ =]|$)/,
-  ],
-]
 
 /**
  * Whether a path is one of the words, or in a folder that one names. A work folder that a command names is the work

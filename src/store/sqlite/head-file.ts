@@ -20,7 +20,6 @@ const FLUSH_MS = 1_000
 export class HeadFile {
   readonly #path: string
   #file: number | undefined
-  #noted = ''
   #flush: NodeJS.Timeout | undefined
 
   /** `path` is the database itself, not a link to it. */
@@ -28,14 +27,11 @@ export class HeadFile {
     this.#path = headPath(path)
   }
 
-  /** Processes share the file; one that comes late does not overwrite a newer note. */
+  /** Processes share the file; one that comes late may put back an older note, which is still true. */
   note(head: Head): void {
     try {
       this.#file ??= openForWriting(this.#path)
-      const found = textIn(this.#file)
-      if (found !== this.#noted && (headOf(found)?.id ?? 0) >= head.id) return
-      this.#noted = recordOf(head)
-      writeSync(this.#file, this.#noted, 0)
+      writeSync(this.#file, recordOf(head), 0)
       this.#flush ??= setTimeout(() => this.#flushNow(), FLUSH_MS).unref()
     } catch {
       // See above.
@@ -60,7 +56,7 @@ export function readHead(path: string): Head | undefined {
   try {
     const file = openSync(headPath(path), constants.O_RDONLY | NO_FOLLOW)
     try {
-      return headOf(textIn(file))
+      return headIn(file)
     } finally {
       closeSync(file)
     }
@@ -100,12 +96,9 @@ function recordOf({ id, link }: Head): string {
 
 const MAX_BYTES = 128
 
-function textIn(file: number): string {
+function headIn(file: number): Head | undefined {
   const bytes = Buffer.alloc(MAX_BYTES)
-  return bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
-}
-
-function headOf(text: string): Head | undefined {
+  const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
   const [, id = '', link = ''] = text.split(' ')
   const head = { id: Number(id), link }
   return recordOf(head) === text ? head : undefined
