@@ -1,5 +1,7 @@
 import {
   addEvidence,
+  addTask,
+  changeTask,
   type Commit,
   type Decision,
   assertRunnable,
@@ -7,24 +9,23 @@ import {
   type Door,
   evidenceOf,
   insist,
-  preparedChanges,
-  preparedTask,
+  removeTask,
+  taskAnswer,
   undoChange,
   type Ref,
   type ReportedCall,
   type TailOptions,
 } from '../engine/door/door.ts'
 import type { CommandOf } from '../core/model/command.ts'
-import { type Conversation as State, listed } from '../core/model/conversation.ts'
+import { listed } from '../core/model/conversation.ts'
 import { findTask, openIn } from '../core/decide/tasks.ts'
-import type { Json, Resolution, StoredEvent } from '../core/model/event.ts'
+import type { Json, Resolution } from '../core/model/event.ts'
 import type { Policy, PolicyPatch } from '../core/model/policy.ts'
 import { taskOnWire } from '../core/proof/proof-view.ts'
 import { redactor } from '../core/text/redact.ts'
 import { Refusal } from '../core/model/refusal.ts'
 import type { ReviewRequest } from '../core/model/review.ts'
 import { type ConversationSnapshot, snapshotOf } from '../core/model/snapshot.ts'
-import type { Task } from '../core/model/task.ts'
 import type { ToolApproval } from '../core/model/tool-approval.ts'
 import type { EvidenceAdded, EvidenceAnswer, PersonsFields, SentApproval, TaskView } from '../core/views/wire.ts'
 import type { Workspaces } from '../engine/worker/workspaces.ts'
@@ -115,38 +116,17 @@ export class Conversation {
 
   /** Adds a task on a person's behalf, to the running or latest turn. */
   async addTask(fields: Omit<TaskEdit, 'approve'> & { readonly title: string }): Promise<TaskView> {
-    const { door, ref } = this.#deps
-    const id = door.newId()
-    const { value } = await door.transact(ref, transaction => {
-      const create = [preparedTask(transaction.state, door, id, fields)]
-      const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
-      return taskOnWire(transaction.state, taskIn(events, id))
-    })
-    return value
+    return (await addTask(this.#deps.door, this.#deps.ref, fields)).task
   }
 
   /** Changes a task, by id or number, on a person's behalf. Fails if `version` is stale. */
   async changeTask(task: string | number, fields: TaskEdit, { version }: { version?: number } = {}): Promise<TaskView> {
-    const { door, ref } = this.#deps
-    const { conversation } = await door.transact(ref, transaction => {
-      const change = preparedChanges(transaction.state, door, task, fields, version)
-      transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
-    })
-    return viewOf(conversation, task)
+    return (await changeTask(this.#deps.door, this.#deps.ref, task, fields, version)).task
   }
 
   /** Removes a task, by id or number, on a person's behalf, and returns its last state. Its history stays. */
   async removeTask(task: string | number, { version }: { version?: number } = {}): Promise<TaskView> {
-    const { door, ref } = this.#deps
-    const { value } = await door.transact(ref, transaction => {
-      const before = transaction.state
-      const remove = [{ task, if_version: version }]
-      const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', remove })
-      const [removed] = events.flatMap(({ type, data }) => (type === 'task_removed' ? [data.task] : []))
-      if (!removed) throw new TypeError('the task was not removed')
-      return taskOnWire(before, removed)
-    })
-    return value
+    return (await removeTask(this.#deps.door, this.#deps.ref, task, version)).task
   }
 
   /**
@@ -263,7 +243,7 @@ export class Conversation {
     command: CommandOf<'request_check' | 'stop_check' | 'tick_check' | 'accept_changes'>,
   ): Promise<TaskView> {
     const { door, ref } = this.#deps
-    return viewOf((await door.run(ref, command)).conversation, command.task)
+    return taskAnswer((await door.run(ref, command)).conversation, command.task).task
   }
 
   /** Rejects if the review belongs to another conversation. */
@@ -281,15 +261,3 @@ export class Conversation {
 const PAGE = 200
 
 const REDACT = redactor()
-
-function viewOf(state: State, task: string | number): TaskView {
-  const byId = typeof task === 'string' ? state.tasks.get(task) : undefined
-  const found = byId ?? listed(state).find(({ number }) => number === task)
-  if (!found) throw new TypeError('the changed task is not listed')
-  return taskOnWire(state, found)
-}
-
-function taskIn(events: readonly StoredEvent[], id: string): Task {
-  for (const event of events) if (event.type === 'task_created' && event.data.task.id === id) return event.data.task
-  throw new TypeError('the new task is not in its own commit')
-}

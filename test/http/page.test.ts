@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { get, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pageFrom } from '../../src/server/http/page.ts'
 import { bearer } from '../support/requests.ts'
@@ -49,13 +49,10 @@ const encodingOf = async (accepts: string): Promise<string | undefined> =>
 
 describe('the files of the page', () => {
   it('are sent compressed, as the browser can read them', async () => {
-    const brotli = await ask('/assets/index-1.js', { 'accept-encoding': 'gzip, deflate, br' })
-    expect(brotli.headers).toMatchObject({ 'content-encoding': 'br', 'content-length': `${brotli.body.length}` })
-    expect(brotliDecompressSync(brotli.body).toString()).toBe(SCRIPT)
-    expect(brotli.body.length).toBeLessThan(SCRIPT.length / 3)
-    const gzip = await ask('/assets/index-1.js', { 'accept-encoding': 'gzip' })
+    const gzip = await ask('/assets/index-1.js', { 'accept-encoding': 'gzip, deflate, br' })
     expect(gzip.headers).toMatchObject({ 'content-encoding': 'gzip', 'content-length': `${gzip.body.length}` })
     expect(gunzipSync(gzip.body).toString()).toBe(SCRIPT)
+    expect(gzip.body.length).toBeLessThan(SCRIPT.length / 3)
     const plain = await ask('/assets/index-1.js')
     expect(plain.headers).not.toHaveProperty('content-encoding')
     expect(plain.body.toString()).toBe(SCRIPT)
@@ -63,31 +60,32 @@ describe('the files of the page', () => {
 
   it.each([
     ['br;q=0, gzip', 'gzip'],
-    ['BR', 'br'],
-    ['*', 'br'],
+    ['GZIP', 'gzip'],
+    ['*', 'gzip'],
     ['*;q=0', undefined],
     ['gzip; q=0.000', undefined],
     ['identity', undefined],
     ['', undefined],
-    ['br;q=1;x, ,;', 'br'],
+    ['gzip;q=1;x, ,;', 'gzip'],
+    ['br', undefined],
   ])('with "%s" are %s', async (accepts, expected) => {
     expect(await encodingOf(accepts)).toBe(expected)
   })
 
   it('have a tag for each form, and are not sent again to a browser that has them', async () => {
-    const forms = await Promise.all(['br', 'gzip', 'identity'].map(form => ask('/', { 'accept-encoding': form })))
+    const forms = await Promise.all(['gzip', 'identity'].map(form => ask('/', { 'accept-encoding': form })))
     const tags = forms.map(({ headers }) => headers.etag ?? '')
-    expect(new Set(tags).size).toBe(3)
+    expect(new Set(tags).size).toBe(2)
     for (const { headers } of forms) {
       expect(headers).toMatchObject({ vary: 'accept-encoding', 'cache-control': 'no-cache' })
     }
-    const [br = '', gzip = ''] = tags
-    for (const known of [br, `W/${br}`, `"other", ${br}`, '*']) {
-      const again = await ask('/', { 'accept-encoding': 'br', 'if-none-match': known })
+    const [gzip = '', plain = ''] = tags
+    for (const known of [gzip, `W/${gzip}`, `"other", ${gzip}`, '*']) {
+      const again = await ask('/', { 'accept-encoding': 'gzip', 'if-none-match': known })
       expect([known, again.status, again.body.length]).toEqual([known, 304, 0])
-      expect(again.headers).toMatchObject({ etag: br, vary: 'accept-encoding', 'cache-control': 'no-cache' })
+      expect(again.headers).toMatchObject({ etag: gzip, vary: 'accept-encoding', 'cache-control': 'no-cache' })
     }
-    expect((await ask('/', { 'accept-encoding': 'br', 'if-none-match': gzip })).status).toBe(200)
+    expect((await ask('/', { 'accept-encoding': 'gzip', 'if-none-match': plain })).status).toBe(200)
     expect((await ask('/assets/index-1.js')).headers['cache-control']).toContain('immutable')
   })
 

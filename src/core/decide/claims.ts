@@ -75,9 +75,10 @@ export class Claims {
     return spent && new Refusal('claims_spent', { row, task, ...spent })
   }
 
-  open(editor: ListEditor): readonly AskedClaim[] {
+  /** `ending`: the tasks that end their plan, by `last`. */
+  open(editor: ListEditor, ending: readonly Task[]): readonly AskedClaim[] {
     if (this.#rules.ruled) return []
-    const last = new Set(this.last(editor).map(({ id }) => id))
+    const last = new Set(ending.map(({ id }) => id))
     const asked = this.#settledIn(editor).flatMap(task => {
       const claim = claimIn(task)
       const isLast = last.has(task.id) && hasFinalRuns(this.#state, planById(this.#state, task.plan_id))

@@ -57,7 +57,10 @@ export function finalRunsAfter(
     return isSaidAgain || plan.open.length > 0 ? lastTurnOf(plan) : []
   })
   const created = events.flatMap(event => (event.type === 'task_created' ? event.data.task.conversation_turn_id : []))
-  const ending = [...new Set([...ended, ...created])].filter(turnId => state.turns.get(turnId)?.status === 'open')
+  const ending = [...new Set([...ended, ...created])].filter(
+    // Each event ends one task at most.
+    id => state.turns.get(id)?.status === 'open' && planOf(state, id).open.length <= events.length,
+  )
   if (ending.length === 0 || events.length === 0) return []
   const after = fold(state, stamped(state, events, now))
   return ending.filter(turnId => planOf(after, turnId).open.length === 0).flatMap(turnId => finalRuns(after, turnId, 1))

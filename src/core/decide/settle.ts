@@ -29,27 +29,17 @@ import { ListEditor } from './list-editor.ts'
 import { claimSettled, runsEndedWith } from './proof.ts'
 import { type Edited, edited, findTask } from './tasks.ts'
 
-export type ClaimCommand =
-  | {
-      /** Stores the claims of a call, which waits until they are settled. */
-      readonly type: 'make_claims'
-      readonly turn_id: string
-      readonly tool_call_id: string
-      readonly basis: number
-      readonly claims: readonly NewClaim[]
-      readonly held: HeldCall
-    }
-  | ({
-      /** Settles the claims of a call and applies it. No events while a claim needs more. */
-      readonly type: 'settle_call'
-      readonly turn_id: string
-      readonly tool_call_id: string
-    } & Learnt)
-
-export const CLAIM_RULES: Rules<ClaimCommand> = {
-  make_claims: makeClaims,
-  settle_call: settleCall,
+export type ClaimCommand = {
+  /** Stores the claims of a call, which waits until they are settled. */
+  readonly type: 'make_claims'
+  readonly turn_id: string
+  readonly tool_call_id: string
+  readonly basis: number
+  readonly claims: readonly NewClaim[]
+  readonly held: HeldCall
 }
+
+export const CLAIM_RULES: Rules<ClaimCommand> = { make_claims: makeClaims }
 
 type Edit = CommandOf<'edit_tasks'>
 
@@ -88,7 +78,14 @@ export function attempt(
 }
 
 /** The state of a call's claims: what they wait for, or the refused ones; all others are granted. */
-type Settlement = Wait | { readonly needs: null; readonly refused: ReadonlyMap<string, Ruling> }
+type Settlement = Wait | Ended
+
+interface Ended {
+  readonly needs: null
+  readonly refused: ReadonlyMap<string, Ruling>
+  /** The call, as if nothing more had been refused. */
+  readonly made?: Attempt | Refusal
+}
 
 export type Wait =
   | { readonly needs: 'checks' | 'look' | 'runs' }
@@ -136,7 +133,7 @@ function settle(
     claim.judge === true && !claim.verdict && checkedBy(state, claim).result !== 'closed'
   if (ended === 'no_judge') end(left().filter(isUnjudged))
   const made = applied(state, claims, refused, now)
-  if (made instanceof Refusal) return { needs: null, refused }
+  if (made instanceof Refusal) return { needs: null, refused, made }
   const last = made.made.last
   if (last.length > 0) {
     // The files may have changed while its own check ran, so they must be fingerprinted again.
@@ -150,7 +147,7 @@ function settle(
         if (task) refuseUnpassed(state, task, refused)
   }
   const unjudged = left().find(isUnjudged)
-  return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused }
+  return unjudged ? { needs: 'judge', claim: unjudged } : { needs: null, refused, made }
 }
 
 export interface Settled {
@@ -161,15 +158,21 @@ export interface Settled {
 }
 
 /** Settles a call in one commit: refused claims are counted and dropped, the rest is applied. */
-export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | Wait {
-  const { turn_id, tool_call_id } = command
+export function settled(
+  state: Conversation,
+  { turn_id, tool_call_id }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  learnt: Learnt,
+  now: Instant,
+): Settled | Wait {
   const claims = claimsOf(state, turn_id, tool_call_id)
-  const settlement = settle(state, claims, command, now)
+  const settlement = settle(state, claims, learnt, now)
   if (settlement.needs !== null) return settlement
   const { refused } = settlement
   const counted = refusedEvents(state, claims, refused, now)
   const after = fold(state, stamped(state, counted, now))
-  const made = command.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+  const again = (): Attempt | Refusal | undefined =>
+    learnt.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+  const made = refused.size + counted.length > 0 ? again() : settlement.made
   const isRefused = made === undefined || made instanceof Refusal
   const granted = isRefused ? [] : [...made.made.events, ...completed(after, made.made.events, claims, refused, now)]
   const end = fold(after, stamped(after, granted, now))
@@ -188,12 +191,6 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
     ...(made instanceof Refusal ? { refusal: made } : {}),
     notDone: new Map(claims.flatMap(({ task_id, verdict }) => (verdict ? [[task_id, reasonIn(verdict)]] : []))),
   }
-}
-
-function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] {
-  if (claimsOf(state, command.turn_id, command.tool_call_id).length === 0) return []
-  const done = settled(state, command, now)
-  return 'needs' in done ? [] : done.events
 }
 
 /** The call without its refused parts; tasks that it creates as done are still pending. */

@@ -46,6 +46,7 @@ export {
   waitingCalls,
 } from './approvals.ts'
 export { onQueued, Transaction } from './transaction.ts'
+export { addTask, changeTask, removeTask, taskAnswer, withoutRow } from './person-edits.ts'
 export { undoChange } from './undo.ts'
 export type { SentDecision as Decision } from '../../core/views/wire.ts'
 export type { Edge } from '../../core/model/event.ts'
@@ -175,7 +176,7 @@ class Core {
     this.turns = new Turns(this.store, checks)
     this.liveText = liveTextIn(this.store)
     this.notices = this.store.notices
-    this.tails = new Tails(this.store, this.onError)
+    this.tails = new Tails(this.store, this.onError, this.ending.signal)
     if (observe) this.observers.add(observe)
   }
 }
@@ -246,17 +247,17 @@ export class Door {
 
   /** Yields the commits after seq `after`, then new ones, without gaps or duplicates, until the signal aborts. */
   tail(ref: Ref, { after = 0, signal }: TailOptions = {}): AsyncIterable<Commit> {
-    return this.#core.tails.follow(checked(ref), after, this.#untilEnd(signal))
+    return this.#core.tails.follow(checked(ref), after, signal)
   }
 
   /** Yields the current state, then newer ones, until the signal aborts. May skip states. */
   states(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<Conversation> {
-    return this.#core.tails.states(checked(ref), this.#untilEnd(signal))
+    return this.#core.tails.states(checked(ref), signal)
   }
 
   /** Yields the text of a running step whenever any process writes it, until the signal aborts. */
   texts(ref: Ref, { signal }: { readonly signal?: AbortSignal } = {}): AsyncIterable<LiveEntry> {
-    return this.#core.tails.followText(checked(ref), this.#untilEnd(signal))
+    return this.#core.tails.followText(checked(ref), signal)
   }
 
   /**
@@ -297,7 +298,8 @@ export class Door {
     const { store, onError, eventObservers } = this.#core
     const observe: EventObserver = (ref, events) => guarded(() => observer(ref, events))
     const ending = new AbortController()
-    const every = others && new EveryCommit(store, observe, onError, this.#untilEnd(ending.signal))
+    const until = AbortSignal.any([ending.signal, this.#core.ending.signal])
+    const every = others && new EveryCommit(store, observe, onError, until)
     const remove = added(eventObservers, every ? (ref, events) => every.committed(ref, events) : observe)
     return () => {
       remove()
@@ -355,11 +357,6 @@ export class Door {
     if (!last || conversation.pending_reviews.length === 0) return
     const next = nextDeadline(conversation)
     if (next) this.#core.deadlines?.within(Date.parse(next) - Date.parse(last.timestamp))
-  }
-
-  #untilEnd(signal: AbortSignal | undefined): AbortSignal {
-    const ending = this.#core.ending.signal
-    return signal ? AbortSignal.any([signal, ending]) : ending
   }
 }
 

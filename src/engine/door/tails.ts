@@ -5,72 +5,91 @@ import { commitsAfter, type Commit } from '../../store/commit.ts'
 import { refKey, type Hint, type LiveEntry, type Ref } from '../../store/store.ts'
 
 const PAGE = 500
+/** Events buffered for a slow follower; beyond that it reads the log again itself. */
+const MAX_BUFFERED = 2_000
 /** The longest timer that Node supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1
 const RETRY_LISTENING_MS = 500
+/** How long to listen on after the last follower has left, because the next one often comes soon. */
+const LINGER_MS = 1_000
 
 /** All log followers in this process. A waiting follower costs one map entry: no timer, no polling, no connection. */
 export class Tails {
   readonly #store: Seam
   readonly #onError: (error: unknown) => void
+  /** Ends all of them. */
+  readonly #ending: AbortSignal
   readonly #feeds = new Map<string, Feed>()
   #listening: AbortController | undefined
   #keepAlive: NodeJS.Timeout | undefined
+  #lingering: NodeJS.Timeout | undefined
 
-  constructor(store: Seam, onError: (error: unknown) => void) {
+  constructor(store: Seam, onError: (error: unknown) => void, ending: AbortSignal) {
     this.#store = store
     this.#onError = onError
+    this.#ending = ending
+    ending.addEventListener('abort', () => {
+      this.#listening?.abort('unused')
+      for (const { members } of this.#feeds.values()) for (const member of members) member.wake()
+    })
   }
 
   /** Yields the commits after `after`, then new ones, until the signal aborts. */
-  async *follow(ref: Ref, after: number, signal: AbortSignal): AsyncGenerator<Commit, void> {
+  async *follow(ref: Ref, after: number, signal?: AbortSignal): AsyncGenerator<Commit, void> {
     const follower = new Follower(after)
+    const isOver = this.#isOver(signal)
     const { feed, leave } = this.#join(ref, follower, signal)
     try {
-      while (!signal.aborted) {
+      while (!isOver()) {
         const offered = follower.take()
         const commits = offered.length > 0 ? offered : await this.#missing(ref, feed, follower)
         if (commits.length === 0) await follower.woken()
-        for (const commit of commits) if (!signal.aborted) yield commit
+        for (const commit of commits) if (!isOver()) yield commit
       }
     } catch (error) {
       // A store that closes under an aborted follower is not a failure.
-      if (!signal.aborted) throw error
+      if (!isOver()) throw error
     } finally {
       leave()
     }
   }
 
   /** Yields the current state, then newer ones, until the signal aborts. */
-  async *states(ref: Ref, signal: AbortSignal): AsyncGenerator<Conversation, void> {
-    const follower = new StateFollower()
-    const { leave } = this.#join(ref, follower, signal)
+  async *states(ref: Ref, signal?: AbortSignal): AsyncGenerator<Conversation, void> {
+    const member = new Member('log')
+    const isOver = this.#isOver(signal)
+    const { leave } = this.#join(ref, member, signal)
     try {
-      for (let seq = -1; !signal.aborted; await follower.woken()) {
+      for (let seq = -1; !isOver(); await member.woken()) {
         const state = await this.#store.load(ref)
-        if (state.seq > seq && !signal.aborted) yield state
+        if (state.seq > seq && !isOver()) yield state
         seq = state.seq
       }
     } catch (error) {
-      if (!signal.aborted) throw error
+      if (!isOver()) throw error
     } finally {
       leave()
     }
   }
 
-  async *followText(ref: Ref, signal: AbortSignal): AsyncGenerator<LiveEntry, void> {
-    const follower = new TextFollower()
-    const { leave } = this.#join(ref, follower, signal)
+  async *followText(ref: Ref, signal?: AbortSignal): AsyncGenerator<LiveEntry, void> {
+    const member = new Member('text')
+    const isOver = this.#isOver(signal)
+    const { leave } = this.#join(ref, member, signal)
     try {
-      while (!signal.aborted) {
-        await follower.woken()
+      while (!isOver()) {
+        await member.woken()
         // If the read fails, the next write brings the whole text again.
-        const text = signal.aborted ? undefined : await this.#store.live.read(ref).catch(() => undefined)
+        const text = isOver() ? undefined : await this.#store.live.read(ref).catch(() => undefined)
         if (text) yield text
       }
     } finally {
       leave()
     }
+  }
+
+  #isOver(signal?: AbortSignal): () => boolean {
+    return () => signal?.aborted === true || this.#ending.aborted
   }
 
   /** Reads commits for one follower: until it has caught up with the feed, and where its buffer has a gap. */
@@ -87,34 +106,39 @@ export class Tails {
     return commits
   }
 
-  #join(ref: Ref, member: Member, signal: AbortSignal): { readonly feed: Feed; readonly leave: () => void } {
-    const feed = this.#feeds.get(refKey(ref)) ?? new Feed()
-    this.#feeds.set(refKey(ref), feed)
+  #join(ref: Ref, member: Member, signal?: AbortSignal): { readonly feed: Feed; readonly leave: () => void } {
+    const key = refKey(ref)
+    const feed = this.#feeds.get(key) ?? new Feed()
+    this.#feeds.set(key, feed)
     feed.members.add(member)
     const wake = (): void => member.wake()
-    signal.addEventListener('abort', wake)
-    this.#startListening()
+    signal?.addEventListener('abort', wake)
+    if (this.#feeds.size === 1 && feed.members.size === 1) this.#begin()
     const leave = (): void => {
-      signal.removeEventListener('abort', wake)
+      signal?.removeEventListener('abort', wake)
       feed.members.delete(member)
-      if (feed.members.size === 0) this.#feeds.delete(refKey(ref))
-      if (this.#feeds.size === 0) this.#stopListening()
+      if (feed.members.size === 0) this.#feeds.delete(key)
+      if (this.#feeds.size === 0) this.#end()
     }
     return { feed, leave }
   }
 
-  #startListening(): void {
-    if (this.#listening) return
-    this.#listening = new AbortController()
+  /** The first follower came. */
+  #begin(): void {
     // The process must not exit under its followers: one handle for all of them.
     this.#keepAlive = setInterval(() => {}, KEEP_ALIVE_MS)
+    clearTimeout(this.#lingering)
+    if (this.#listening) return
+    this.#listening = new AbortController()
     void this.#listen(this.#listening.signal)
   }
 
-  #stopListening(): void {
-    this.#listening?.abort('unused')
-    this.#listening = undefined
+  #end(): void {
     clearInterval(this.#keepAlive)
+    this.#lingering = setTimeout(() => {
+      this.#listening?.abort('unused')
+      this.#listening = undefined
+    }, LINGER_MS).unref()
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
@@ -133,14 +157,11 @@ export class Tails {
   #hear(hint: Hint): void {
     const feed = this.#feeds.get(refKey(hint))
     if (!feed) return
-    if (hint.kind === 'text') {
-      for (const member of feed.members) member.textChanged()
-      return
-    }
-    for (const member of feed.members) member.logChanged()
+    for (const member of feed.members) if (member.hears === hint.kind) member.wake()
+    if (hint.kind === 'text') return
     feed.hinted = Math.max(feed.hinted, hint.seq)
     if (feed.seq === undefined) feed.reset()
-    else if (hint.seq > feed.seq && feed.isRead()) feed.reading ??= this.#read(hint, feed)
+    else if (hint.seq > feed.seq && feed.followers.length > 0) feed.reading ??= this.#read(hint, feed)
   }
 
   async #read(ref: Ref, feed: Feed): Promise<void> {
@@ -149,7 +170,7 @@ export class Tails {
         const { hinted } = feed
         const commits = await commitsAfter(this.#store, ref, feed.seq ?? 0, PAGE)
         feed.seq = commits.at(-1)?.seq ?? feed.seq
-        if (commits.length > 0) for (const member of feed.members) member.offer(commits)
+        if (commits.length > 0) for (const follower of feed.followers) follower.offer(commits)
         // A hint that came during the read may announce a commit that the read missed.
         else if (hinted === feed.hinted) break
       }
@@ -171,8 +192,8 @@ class Feed {
   hinted = 0
   reading: Promise<void> | undefined
 
-  isRead(): boolean {
-    return [...this.members].some(member => member instanceof Follower)
+  get followers(): readonly Follower[] {
+    return [...this.members].filter(member => member instanceof Follower)
   }
 
   reset(): void {
@@ -181,11 +202,14 @@ class Feed {
   }
 }
 
-/** Events buffered for a slow follower; beyond that it reads the log again itself. */
-const MAX_BUFFERED = 2_000
-
-export abstract class Member {
+class Member {
+  /** The hints that wake it. */
+  readonly hears: Hint['kind'] | undefined
   #wake = Promise.withResolvers<void>()
+
+  constructor(hears?: Hint['kind']) {
+    this.hears = hears
+  }
 
   wake(): void {
     this.#wake.resolve()
@@ -195,26 +219,10 @@ export abstract class Member {
     await this.#wake.promise
     this.#wake = Promise.withResolvers<void>()
   }
-
-  offer(_commits: readonly Commit[]): void {}
-  logChanged(): void {}
-  textChanged(): void {}
-}
-
-export class StateFollower extends Member {
-  override logChanged(): void {
-    this.wake()
-  }
-}
-
-export class TextFollower extends Member {
-  override textChanged(): void {
-    this.wake()
-  }
 }
 
 /** Follows the log of a conversation. It tracks its own position, so no commit is missed or repeated. */
-export class Follower extends Member {
+class Follower extends Member {
   seq: number
   #buffer: Commit[] = []
   #buffered = 0
@@ -224,7 +232,7 @@ export class Follower extends Member {
     this.seq = seq
   }
 
-  override offer(commits: readonly Commit[]): void {
+  offer(commits: readonly Commit[]): void {
     const size = commits.reduce((sum, { events }) => sum + events.length, 0)
     if (this.#buffered + size > MAX_BUFFERED) this.#clear()
     else {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Command } from '../../core/model/command.ts'
 import { fold, stamped, type Conversation } from '../../core/model/conversation.ts'
 import { decide } from '../../core/decide/index.ts'
@@ -66,11 +66,7 @@ export class Transaction {
 }
 
 /** Hashes JSON content, independent of key order. */
-export function hashOf(body: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(sorted(body)) ?? 'null')
-    .digest('base64url')
-}
+export const hashOf = (body: unknown): string => hash('sha256', JSON.stringify(sorted(body)) ?? 'null', 'base64url')
 
 export function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

@@ -157,11 +157,11 @@ interface AnswerWithOutcome {
  * turns are continued instead. `awaited` is the review that this call waits for: its outcome is the answer itself.
  */
 export async function unheardOutcome(
-  { door, tenant, conversation, run }: ToolContext,
+  { door, tenant, run }: ToolContext,
+  { unheard_reviews, reviews, turns }: Conversation,
   awaited?: string,
 ): Promise<ReviewRecord | undefined> {
   if (run) return undefined
-  const { unheard_reviews, reviews, turns } = await door.read({ tenant, conversation })
   const id = unheard_reviews.find(each => {
     const review = reviews.get(each)
     // Superseded by the agent itself, with another plan.

@@ -90,7 +90,7 @@ export async function awaitCall(callId: string, context: ToolContext, signal?: A
   if (!run) await awaitBaseline(context, turn, signal)
   const ok = record.resolution?.action === 'confirm'
   const items = record.review.draft_tasks.length
-  const reopened = await unheardOutcome(context, review.review_id)
+  const reopened = await unheardOutcome(context, await door.read({ tenant, conversation }), review.review_id)
   // Stored once, however many callers wait.
   const once = { key: `answer:${turn}:${callId}`, bodyHash: '' }
   const committed = await door.transact({ tenant, conversation, once, ...leaseOf(context) }, transaction => {
@@ -129,7 +129,7 @@ async function begin(
   const callId = context.toolCallId ?? `call_${door.newId()}`
   const isNamed = context.toolCallId !== undefined && !context.isHostCallId
   const basis = run?.basis ?? view.state.answered_seq
-  const reopened = await unheardOutcome(context)
+  const reopened = await unheardOutcome(context, view.state)
   const once = { key: `call:${turn}:${callId}`, bodyHash: hash }
   const committed = await door.transact(
     { tenant, conversation, once, ...leaseOf(context) },

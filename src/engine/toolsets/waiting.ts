@@ -22,27 +22,27 @@ export interface ServedOptions {
 }
 
 /**
- * Waits until a turn's runs are over, in whichever process. Resolves with false if no process that serves their
- * workspace or the judge is alive. While a person is awaited, none needs to be.
+ * Waits until a turn's runs are over, in whichever process, and returns the state then; undefined if no process that
+ * serves their workspace or the judge is alive. While a person is awaited, none needs to be.
  */
 export async function servedUntil(
   { door, tenant, conversation }: ToolContext,
   turnId: string,
   isOver: (state: Conversation) => boolean,
   { signal, isEnded = false }: ServedOptions = {},
-): Promise<boolean> {
+): Promise<Conversation | undefined> {
   const ref = { tenant, conversation }
   const service = door.turns.watch(ref)
   try {
-    const until = AbortSignal.any([...(signal ? [signal] : []), ...(isEnded ? [] : [service.gone])])
-    for await (const state of door.states(ref, { signal: until })) {
-      if (isOver(state)) return true
+    const until = isEnded ? signal : AbortSignal.any([service.gone, ...(signal ? [signal] : [])])
+    for await (const state of door.states(ref, until && { signal: until })) {
+      if (isOver(state)) return state
       service.needs(needsOf(state, turnId))
     }
     signal?.throwIfAborted()
     // Throws if the door is closed.
     if (!service.gone.aborted) await door.read(ref)
-    return false
+    return undefined
   } finally {
     service.end()
   }
@@ -79,15 +79,16 @@ export async function awaitClaims(
   const isOver = (state: Conversation): boolean =>
     claim_ids.length > 0 ? !claim_ids.some(id => state.claims.has(id)) : !awaitsBaseline(state, turn)
   const ref = { tenant, conversation }
-  const { seq } = await door.read(ref)
-  await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
-  let answer = answerAmong(await door.conversations.eventsAfter(ref, seq, MAX_CALLS), turn, call_id)
-  if (answer) return answer
+  const state = await servedUntil(context, turn, isOver, { signal, isEnded: claim_ids.length > 0 })
+  const { answered_seq } = state ?? (await door.read(ref))
+  const newest = answerAmong(await door.conversations.eventsAfter(ref, answered_seq - 1, 1), turn, call_id)
+  if (newest) return newest
   for (const last of [MAX_CALLS, undefined]) {
-    answer ??= answerAmong(await door.conversations.events(ref, { types: ['tool_answered'], last }), turn, call_id)
+    const events = await door.conversations.events(ref, { types: ['tool_answered'], last })
+    const answer = answerAmong(events, turn, call_id)
+    if (answer) return answer
   }
-  if (!answer) throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
-  return answer
+  throw new Refusal('turn_finished', { turn_id: turn, status: 'stopped' })
 }
 
 /** The call to wait for, by the id that its caller was given, whether or not it is answered. */

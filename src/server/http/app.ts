@@ -84,8 +84,11 @@ export function createApp({ deps, limits, routes, guard, log, redact, basePath, 
     raw: unknown,
     release: Release,
   ): Promise<Response> {
+    const params = parseUrl(route.params, c.req.param())
+    const conversation = c.req.param('session_id')
     const call = {
-      params: parseUrl(route.params, c.req.param()),
+      params,
+      ref: (conversation === undefined ? undefined : { tenant: caller.tenant, conversation }) as undefined,
       query: parseUrl(route.query, c.req.query()),
       body: parseBody(route.body, raw),
       caller,

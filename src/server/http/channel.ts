@@ -1,10 +1,11 @@
 import { type Conversation, emptyConversation, fold } from '../../core/model/conversation.ts'
+import type { StoredEvent } from '../../core/model/event.ts'
 import { CHECK_OUTPUT } from '../../core/proof/proof.ts'
 import type { Commit, LiveEntry, Ref, Door } from '../../engine/door/door.ts'
 import type { Role } from './access.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
 import type { Reader } from './reader.ts'
-import { Recent } from './recent.ts'
+import { notFound } from './replies.ts'
 
 /** Page limits for a reader that resumes: the whole page is in memory. */
 const PAGE = 100
@@ -12,53 +13,46 @@ const PAGE_BYTES = 256 * 1024
 /** Above this many characters only the newest list of a tick is sent; it supersedes the others. */
 const MAX_LISTS = 128 * 1024
 
-interface Page {
-  readonly frames: string
-  readonly seq: number
-  readonly isOver?: boolean
-}
-
 interface Due {
+  /** The last event that the frame is about. */
+  readonly seq: number
   readonly frame: string
-  readonly isList: boolean
+  readonly isList?: true
   readonly endOf?: string
 }
 
 /**
- * Serves all readers of one conversation and role in this process from one tail: each event is read and framed once, then sent
- * to all readers in one write per tick.
+ * Serves all readers of one conversation and role in this process from one tail: each event is read and framed once,
+ * then sent to all readers in one write per tick.
  */
 export class Channel {
+  /** Rejects if there is nothing to follow. */
+  readonly ready: Promise<void>
+  readonly readers = new Set<Reader>()
   readonly #door: Door
   readonly #ref: Ref
   readonly #role: Role
+  readonly #onEnd: (error?: unknown) => void
   readonly #stop = new AbortController()
+  /** Readers that have caught up. */
   readonly #live = new Set<Reader>()
-  readonly #recent = new Recent()
   #state: Conversation
-  /** Frames not yet sent, and the seq that they reach. */
+  /** Frames not yet sent. */
   #due: Due[] = []
-  #framed: number
   /** The seq that live readers have received. */
-  #sent: number
+  #sent = 0
   #text: LiveEntry | undefined
   #stored: LiveEntry | undefined
   /** Finished messages of the running turn, whose text is now in the log. */
   readonly #finished = new Set<string>()
-  #todos: { readonly seq: number; readonly frame: Buffer } | undefined
 
-  constructor(door: Door, ref: Ref, role: Role, state: Conversation, onEnd: (error?: unknown) => void) {
+  constructor(door: Door, ref: Ref, role: Role, onEnd: (error?: unknown) => void) {
     this.#door = door
     this.#ref = ref
     this.#role = role
-    this.#state = state
-    this.#framed = this.#sent = state.seq
-    void this.#follow().then(() => onEnd(), onEnd)
-    void this.#followText()
-  }
-
-  get head(): number {
-    return this.#framed
+    this.#onEnd = onEnd
+    this.#state = emptyConversation(ref.conversation)
+    this.ready = this.#open()
   }
 
   /** Replays what the reader missed, sends the task list, then keeps the reader live. */
@@ -68,18 +62,12 @@ export class Channel {
       this.#flush()
       if (reader.seq >= this.#sent) {
         this.#live.add(reader)
-        // Another process wrote events that we have not read yet; the reader gets the list once we catch up.
-        if (reader.seq > this.#sent) return
-        reader.write(this.#framedTodos())
-        return this.#greet(reader)
+        // Another process wrote events that we have not read yet; the reader is greeted once we catch up.
+        if (reader.seq === this.#sent) await this.#greet(reader)
+        return
       }
-      const known: Page | undefined =
-        reader.until === undefined ? this.#recent.between(reader.seq, this.#sent) : undefined
-      const events = known ?? (await this.#page(reader.seq, this.#sent, reader.until))
-      reader.seq = events.seq
-      reader.write(events.frames)
+      this.#send(reader, await this.#page(reader))
       await reader.drained()
-      if (events.isOver) return reader.end()
       // Yields, so that a fast reader does not starve the others.
       await new Promise(setImmediate)
     }
@@ -92,11 +80,20 @@ export class Channel {
   }
 
   forget(reader: Reader): void {
+    this.readers.delete(reader)
     this.#live.delete(reader)
   }
 
   close(): void {
     this.#stop.abort()
+  }
+
+  async #open(): Promise<void> {
+    this.#state = await this.#door.read(this.#ref)
+    this.#sent = this.#state.seq
+    if (this.#sent === 0) throw notFound('session_not_found', 'There is no such conversation.')
+    void this.#follow().then(() => this.#onEnd(), this.#onEnd)
+    void this.#followText()
   }
 
   async #follow(): Promise<void> {
@@ -107,84 +104,73 @@ export class Channel {
   #take({ events }: Commit): void {
     const before = this.#state
     this.#state = fold(before, events)
+    const { seq } = this.#state
     if (this.#due.length === 0) setImmediate(() => this.#flush())
     for (const event of events) {
       if (event.type === 'step_finished') this.#finished.add(event.data.message_id)
       if (event.type === 'turn_finished') this.#finished.clear()
-      const frame = framed(event, this.#role)
-      const ends = event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}
-      this.#due.push({ frame, isList: false, ...ends })
-      this.#recent.add(event.seq, frame)
+      this.#due.push(this.#framed(event))
     }
-    this.#framed = this.#state.seq
-    if (touchesView(events, before, this.#state)) this.#due.push({ frame: framedTodos(this.#state), isList: true })
+    if (touchesView(events, before, this.#state)) {
+      this.#due.push({ seq, frame: framedTodos(this.#state), isList: true })
+    }
     if (this.#text && !this.#isRunning(this.#text)) this.#text = undefined
     // Live text may have arrived before the commit that starts its turn.
     this.#showStored()
   }
 
   #flush(): void {
-    if (this.#due.length === 0) return
     const due = this.#due
-    const chunk = joined(due)
+    if (due.length === 0) return
     const from = this.#sent
+    const chunk = joined(due)
     this.#due = []
-    this.#sent = this.#framed
-    const wereAhead: Reader[] = []
-    const over: Reader[] = []
+    this.#sent = this.#state.seq
     for (const reader of this.#live) {
-      const end = reader.until === undefined ? -1 : due.findIndex(({ endOf }) => endOf === reader.until)
-      if (reader.seq === from) {
-        reader.write(end < 0 ? chunk : joined(due.slice(0, end + 1)))
+      if (reader.seq > this.#sent) continue
+      if (reader.seq > from) {
+        this.#send(
+          reader,
+          due.filter(({ seq, isList }) => seq > reader.seq && !isList),
+        )
+        void this.#greet(reader)
+      } else if (reader.until === undefined) {
+        reader.write(chunk)
         reader.seq = this.#sent
-        if (end >= 0) over.push(reader)
-      } else if (reader.seq <= this.#sent) wereAhead.push(reader)
-    }
-    for (const reader of over) {
-      this.#live.delete(reader)
-      reader.end()
-    }
-    // These readers were ahead of us; replay the rest for each one.
-    for (const reader of wereAhead) {
-      this.#live.delete(reader)
-      void this.serve(reader).catch(() => reader.end())
+      } else this.#send(reader, due)
     }
   }
 
-  async #page(after: number, upTo: number, until: string | undefined): Promise<Page> {
-    const limit = Math.min(PAGE, upTo - after)
-    const page = await this.#door.conversations.eventsAfter(this.#ref, after, limit, PAGE_BYTES)
-    const end = page.findIndex(event => event.type === 'turn_finished' && event.data.turn_id === until)
-    const events = end < 0 ? page : page.slice(0, end + 1)
-    const last = events.at(-1)
-    if (!last) throw new Error(`the log ends at ${after}, before ${upTo}`)
-    const frames = events.map(event => framed(event, this.#role))
-    if (end < 0) return { frames: frames.join(''), seq: last.seq }
+  /** Ends the stream of a reader that follows one turn with that turn. */
+  #send(reader: Reader, due: readonly Due[]): void {
+    const end = due.findIndex(({ endOf }) => endOf !== undefined && endOf === reader.until)
+    reader.write(joined(end < 0 ? due : due.slice(0, end + 1)))
+    reader.seq = due.at(-1)?.seq ?? this.#sent
+    if (end >= 0) reader.end()
+  }
+
+  async #page({ seq: after, until }: Reader): Promise<readonly Due[]> {
+    const limit = Math.min(PAGE, this.#sent - after)
+    const events = await this.#door.conversations.eventsAfter(this.#ref, after, limit, PAGE_BYTES)
+    if (events.length === 0) throw new Error(`the log ends at ${after}, before ${this.#sent}`)
     // The list goes before the turn's last event, because clients may stop reading there.
-    return { frames: frames.toSpliced(-1, 0, await this.#listAt(last.seq)).join(''), seq: last.seq, isOver: true }
+    return events.flatMap(event => {
+      const due = this.#framed(event)
+      const isEnd = due.endOf !== undefined && due.endOf === until
+      return isEnd ? [{ seq: event.seq, frame: framedTodos(this.#state) }, due] : [due]
+    })
   }
 
-  /** Rebuilds the task list as it was last sent before `seq`. */
-  async #listAt(seq: number): Promise<string> {
-    let state = emptyConversation(this.#ref.conversation)
-    let shown = state
-    for await (const { events, seq: head } of this.#door.tail(this.#ref, this.#stop)) {
-      const before = state
-      state = fold(before, events)
-      if (touchesView(events, before, state)) shown = state
-      if (head >= seq) break
-    }
-    return framedTodos(shown)
+  #framed(event: StoredEvent): Due {
+    const frame = framed(event, this.#role)
+    return { seq: event.seq, frame, ...(event.type === 'turn_finished' ? { endOf: event.data.turn_id } : {}) }
   }
 
-  #framedTodos(): Buffer {
-    const { seq } = this.#state
-    if (this.#todos?.seq !== seq) this.#todos = { seq, frame: Buffer.from(framedTodos(this.#state)) }
-    return this.#todos.frame
-  }
-
+  /** Sends the task list, and the text so far while a turn or a check runs. */
   async #greet(reader: Reader): Promise<void> {
-    if (!this.#mayWrite) return
+    reader.write(framedTodos(this.#state))
+    const { running_turn, runs } = this.#state
+    if (running_turn === null && ![...runs.values()].some(({ started }) => started !== undefined)) return
     const text = this.#text ?? (await this.#door.liveText.read(this.#ref))
     if (text && !this.#text) this.#spread(text, reader)
     if (this.#text) reader.write(this.#framedText('text_snapshot', this.#text.message_id, this.#text.text))
@@ -216,12 +202,6 @@ export class Channel {
       : this.#framedText('text_snapshot', text.message_id, text.text)
     this.#text = text
     for (const reader of this.#live) if (reader.seq === this.#sent && reader !== except) reader.write(frame)
-  }
-
-  /** Live text exists only while a turn or a check runs. */
-  get #mayWrite(): boolean {
-    const { running_turn, runs } = this.#state
-    return running_turn !== null || [...runs.values()].some(({ started }) => started !== undefined)
   }
 
   /** True while a text can still grow: a step of the running turn, or a running check's output in any turn. */

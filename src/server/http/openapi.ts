@@ -5,7 +5,7 @@ import {
   type ZodOpenApiOperationObject,
   type ZodOpenApiPathsObject,
 } from 'zod-openapi'
-import { type Documented, type Route, route, TAGS } from './route.ts'
+import { type Documented, type Route, route, routes, TAGS } from './route.ts'
 import { COMPONENTS, type Shape, shape } from './shapes.ts'
 
 export interface DocumentOptions {
@@ -16,28 +16,25 @@ export interface DocumentOptions {
 }
 
 /** Appends the route that serves the document of these routes. */
-export function withOpenApi(routes: readonly Route[], options: DocumentOptions): readonly Route[] {
+export function withOpenApi(served: readonly Route[], options: DocumentOptions): readonly Route[] {
   let document: unknown
-  const own: Route = route({
-    method: 'get',
-    path: '/api/openapi.json',
-    operationId: 'getOpenApi',
-    tag: 'Operation',
-    role: 'agent',
-    summary: 'This document',
-    answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
-    handle: async () => ({ body: (document ??= openApiDocument(all, options)) }),
+  const own = routes('Operation', {
+    getOpenApi: route('get', '/api/openapi.json', 'agent', {
+      summary: 'This document',
+      answers: { 200: { description: 'OpenAPI 3.1', schema: z.record(z.string(), z.unknown()) } },
+      handle: async () => ({ body: (document ??= openApiDocument(all, options)) }),
+    }),
   })
-  const all: readonly Route[] = [...routes, own]
+  const all = [...served, ...own]
   return all
 }
 
 export function openApiDocument(
-  routes: readonly Route[],
+  served: readonly Route[],
   { version, basePath = '', usesTokens = true }: DocumentOptions,
 ): ReturnType<typeof createDocument> {
   const paths: ZodOpenApiPathsObject = {}
-  for (const [path, group] of Map.groupBy(routes, each => each.path)) {
+  for (const [path, group] of Map.groupBy(served, each => each.path)) {
     paths[path.replaceAll(/:(\w+)/g, '{$1}')] = Object.fromEntries(
       group.map(each => [each.method, operation(each, usesTokens)]),
     )

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { SAFE } from './replies.ts'
 
 export interface PageFile {
-  /** Compresses on the first request, then caches. */
-  readonly content: (encoding: Encoding | undefined) => Uint8Array<ArrayBuffer>
+  readonly content: Uint8Array<ArrayBuffer>
+  /** Compresses on the first call. Undefined for images and fonts, which are compressed already. */
+  readonly gzip: (() => Uint8Array<ArrayBuffer>) | undefined
   /** Changes with the content; part of the ETag. */
   readonly version: string
   readonly type: string
-  readonly isCompressible: boolean
   /** True if the file name contains a content hash, so that caches may keep it forever. */
   readonly immutable: boolean
 }
@@ -42,10 +42,10 @@ export function pageFrom(folder: string): Page {
     const path = `/${name.split(sep).join('/')}`
     const content = new Uint8Array(readFileSync(join(folder, name)))
     files.set(path, {
-      content: compressedOnce(content),
+      content,
+      gzip: COMPRESSIBLE.has(extension) ? compressedOnce(content) : undefined,
       version: createHash('sha256').update(content).digest('base64url').slice(0, 22),
       type,
-      isCompressible: COMPRESSIBLE.has(extension),
       immutable: path.startsWith('/assets/'),
     })
   }
@@ -54,33 +54,31 @@ export function pageFrom(folder: string): Page {
   return path => files.get(path)
 }
 
-export function pageReply(file: PageFile, header: (name: string) => string | undefined): Response {
-  const encoding = file.isCompressible ? encodingFor(header('accept-encoding')) : undefined
+export function pageReply(
+  { content, gzip, version, type, immutable }: PageFile,
+  header: (name: string) => string | undefined,
+): Response {
+  const compressed = gzip && ACCEPTS_GZIP.test(header('accept-encoding') ?? '') ? gzip() : undefined
   // Each encoding needs its own tag, or caches mix them up.
-  const etag = `"${file.version}${encoding ? `-${encoding}` : ''}"`
+  const etag = `"${version}${compressed ? '-gzip' : ''}"`
   const headers = {
     ...SAFE,
-    'cache-control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+    'cache-control': immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag,
-    ...(file.isCompressible ? { vary: 'accept-encoding' } : {}),
+    ...(gzip ? { vary: 'accept-encoding' } : {}),
   }
-  if (names(header('if-none-match'), etag)) return new Response(null, { status: 304, headers })
-  return new Response(file.content(encoding), {
-    headers: { ...headers, 'content-type': file.type, ...(encoding ? { 'content-encoding': encoding } : {}) },
-  })
+  const tags = (header('if-none-match') ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
+  if (tags.some(tag => tag === etag || tag === '*')) return new Response(null, { status: 304, headers })
+  const encoding = compressed ? { 'content-encoding': 'gzip' } : {}
+  return new Response(compressed ?? content, { headers: { ...headers, 'content-type': type, ...encoding } })
 }
 
-const names = (tags = '', etag: string): boolean =>
-  tags.split(',').some(tag => ['*', etag, `W/${etag}`].includes(tag.trim()))
-
-function compressedOnce(content: Uint8Array<ArrayBuffer>): PageFile['content'] {
-  const forms = new Map<Encoding | undefined, Uint8Array<ArrayBuffer>>([[undefined, content]])
-  return encoding => {
-    const form = forms.get(encoding) ?? (encoding ? compress(content, encoding) : content)
-    forms.set(encoding, form)
-    return form
-  }
+function compressedOnce(content: Uint8Array): () => Uint8Array<ArrayBuffer> {
+  let compressed: Uint8Array<ArrayBuffer> | undefined
+  return () => (compressed ??= new Uint8Array(gzipSync(content)))
 }
+
+const ACCEPTS_GZIP = /(^|,)\s*(gzip|\*)\s*(?!\s*;\s*q=0(\.0*)?\s*(,|$))(;|,|$)/i
 
 function namesIn(folder: string): string[] {
   try {
@@ -89,35 +87,4 @@ function namesIn(folder: string): string[] {
     // The page is not built: a source checkout without `npm start` serves HTTP only.
     return []
   }
-}
-
-const ENCODINGS = ['br', 'gzip'] as const
-export type Encoding = (typeof ENCODINGS)[number]
-
-/** Higher levels take ten times as long and save 1 %. */
-const BROTLI_QUALITY = 6
-
-function encodingFor(accepts = ''): Encoding | undefined {
-  const weights = new Map(accepts.toLowerCase().split(',').map(weighted))
-  return ENCODINGS.find(name => (weights.get(name) ?? weights.get('*') ?? 0) > 0)
-}
-
-function compress(content: Uint8Array, encoding: Encoding): Uint8Array<ArrayBuffer> {
-  const compressed =
-    encoding === 'gzip'
-      ? gzipSync(content)
-      : brotliCompressSync(content, {
-          params: {
-            [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-            [constants.BROTLI_PARAM_SIZE_HINT]: content.length,
-          },
-        })
-  return new Uint8Array(compressed)
-}
-
-/** Parses "gzip;q=0.5" into gzip and 0.5. */
-function weighted(item: string): [name: string, weight: number] {
-  const [name = '', ...parameters] = item.split(';').map(part => part.trim())
-  const weight = parameters.find(parameter => parameter.startsWith('q='))
-  return [name, weight === undefined ? 1 : Number(weight.slice(2))]
 }

@@ -16,10 +16,10 @@ export class Reader {
   seq: number
   /** The stream ends with this turn. */
   readonly until: string | undefined
-  readonly #body: ReadableStream<Uint8Array>
+  /** Streams what is written. */
+  readonly response: Response
   readonly #onGone: (reader: Reader) => void
   #stream!: ReadableStreamDefaultController<Uint8Array>
-  #isOpen = false
   #isGone = false
   #isCut = false
   #draining = false
@@ -29,7 +29,7 @@ export class Reader {
     this.seq = seq
     this.until = until
     this.#onGone = onGone
-    this.#body = new ReadableStream<Uint8Array>(
+    const body = new ReadableStream<Uint8Array>(
       {
         start: stream => void (this.#stream = stream),
         pull: () => this.#onDrain(),
@@ -37,12 +37,7 @@ export class Reader {
       },
       new ByteLengthQueuingStrategy({ highWaterMark: HIGH_WATER_MARK }),
     )
-  }
-
-  /** The answer that streams what is written from now on. */
-  open(): Response {
-    this.#isOpen = true
-    return new Response(this.#body, { headers: HEADERS })
+    this.response = new Response(body, { headers: HEADERS })
   }
 
   /** True once the stream has ended or the client has left. */
@@ -56,7 +51,7 @@ export class Reader {
   }
 
   write(chunk: string | Uint8Array): void {
-    if (this.gone || !this.#isOpen) return
+    if (this.gone) return
     if (this.#buffered > MAX_BUFFERED_BYTES) return this.#cut()
     // Copied: the stream's consumer owns its chunks.
     this.#stream.enqueue(Uint8Array.from(Buffer.from(chunk)))

@@ -90,6 +90,8 @@ export interface Call<P, Q, B> {
   readonly query: Q
   readonly body: B
   readonly caller: Caller
+  /** The conversation that the path names. */
+  readonly ref: P extends { readonly session_id: string } ? Ref : undefined
   readonly method: string
   readonly header: (name: string) => string | undefined
   /** Aborts when the client leaves before its answer has ended. */
@@ -129,7 +131,7 @@ export const TAGS = {
   Reviews: 'Proposals that a person confirms or cancels',
   Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',
-  Toolsets: 'Tools for agents that run elsewhere',
+  Toolsets: 'Tools for external agents',
   Tools: 'The MCP servers of the agent, and calls that wait for a person',
   Settings: 'Models and the policy of new conversations, as the page sets them',
   Login: 'How the page gets its token',
@@ -137,14 +139,8 @@ export const TAGS = {
 } as const
 export type Tag = keyof typeof TAGS
 
-/** Both the server and the OpenAPI document are generated from these. */
-export interface Route<P = unknown, Q = unknown, B = unknown, N extends keyof Parts = keyof Parts> {
-  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  readonly path: string
-  readonly operationId: string
-  readonly tag: Tag
-  /** The minimum role; a person may do all that an agent may. `none` needs no authentication. */
-  readonly role: Role | 'none'
+/** What follows a route's method, path and role. */
+export interface Definition<P = unknown, Q = unknown, B = unknown, N extends keyof Parts = keyof Parts> {
   /** Skips the Host and Origin check, for probes. */
   readonly public?: true
   /** The route is served only if this part exists. */
@@ -159,5 +155,29 @@ export interface Route<P = unknown, Q = unknown, B = unknown, N extends keyof Pa
   handle(call: Call<P, Q, B>, deps: Deps & Pick<Parts, N>): Promise<Answer | Response>
 }
 
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
+
+interface Endpoint extends Definition {
+  readonly method: Method
+  readonly path: string
+  /** The minimum role; a person may do all that an agent may. `none` needs no authentication. */
+  readonly role: Role | 'none'
+}
+
+/** Both the server and the OpenAPI document are generated from these. */
+export interface Route extends Endpoint {
+  readonly operationId: string
+  readonly tag: Tag
+}
+
 /** Infers the handler's types from the schemas next to it. */
-export const route = <P, Q, B, N extends keyof Parts = never>(definition: Route<P, Q, B, N>): Route => definition
+export const route = <P, Q, B, N extends keyof Parts = never>(
+  method: Method,
+  path: string,
+  role: Route['role'],
+  definition: Definition<P, Q, B, N>,
+): Endpoint => ({ method, path, role, ...(definition as Definition) })
+
+/** Routes of one tag, by their operation ids. */
+export const routes = (tag: Tag, endpoints: Readonly<Record<string, Endpoint>>): readonly Route[] =>
+  Object.entries(endpoints).map(([operationId, endpoint]) => ({ ...endpoint, operationId, tag }))

@@ -1,7 +1,6 @@
 import { type LiveEntry, type Ref, refKey, type Door } from '../../engine/door/door.ts'
 import type { Conversation } from '../../core/model/conversation.ts'
 import type { Role } from './access.ts'
-import { notFound } from './replies.ts'
 import type { Release } from './limits.ts'
 import { Channel } from './channel.ts'
 import { framedAside } from './frames.ts'
@@ -29,15 +28,9 @@ export interface Followed {
   readonly until?: string
 }
 
-interface Place {
-  readonly key: string
-  readonly channel: Promise<Channel>
-  readonly readers: Set<Reader>
-}
-
 export class Streams {
   readonly #options: StreamsOptions
-  readonly #places = new Map<string, Place>()
+  readonly #channels = new Map<string, Channel>()
   readonly #readers = new Set<Reader>()
   readonly #heartbeat: NodeJS.Timeout
   cuts = 0
@@ -59,26 +52,25 @@ export class Streams {
    * is nothing to follow.
    */
   async serve(role: Role, { ref, after, until }: Followed, { signal, release }: Line): Promise<Response> {
-    const place = this.#placeOf(ref, role)
-    const reader = new Reader(
-      after,
-      gone => {
-        if (gone.isCut) this.cuts += 1
-        this.#leave(place, gone)
-        release()
-      },
-      until,
-    )
-    place.readers.add(reader)
+    const key = `${role} ${refKey(ref)}`
+    const channel = this.#channels.get(key) ?? this.#open(key, ref, role)
+    const leave = (reader: Reader): void => {
+      if (reader.isCut) this.cuts += 1
+      this.#readers.delete(reader)
+      channel.forget(reader)
+      if (channel.readers.size === 0) this.#drop(key, channel)
+      release()
+    }
+    const reader = new Reader(after, leave, until)
+    channel.readers.add(reader)
     this.#readers.add(reader)
     signal.addEventListener('abort', () => reader.end())
     try {
-      const channel = await place.channel
+      await channel.ready
       // Read again: another process may have written events that the channel lacks, or broken the task file.
       const state = await this.#options.door.read(ref)
-      const response = reader.open()
       if (!reader.gone) void this.#feed(reader, channel, state)
-      return response
+      return reader.response
     } catch (error) {
       reader.leave()
       throw error
@@ -86,12 +78,7 @@ export class Streams {
   }
 
   showText(ref: Ref, text: LiveEntry): void {
-    for (const role of ROLES) {
-      void this.#places.get(keyOf(ref, role))?.channel.then(
-        channel => channel.showText(text),
-        () => {},
-      )
-    }
+    for (const role of ROLES) this.#channels.get(`${role} ${refKey(ref)}`)?.showText(text)
   }
 
   close(): void {
@@ -113,48 +100,22 @@ export class Streams {
     }
   }
 
-  #placeOf(ref: Ref, role: Role): Place {
-    const key = keyOf(ref, role)
-    const place = this.#places.get(key) ?? this.#open(ref, role)
-    this.#places.set(key, place)
-    return place
-  }
-
-  #leave(place: Place, reader: Reader): void {
-    this.#readers.delete(reader)
-    place.readers.delete(reader)
-    void place.channel.then(
-      channel => channel.forget(reader),
-      () => {},
-    )
-    if (place.readers.size === 0) this.#drop(place)
-  }
-
-  #drop(place: Place): void {
-    if (this.#places.get(place.key) === place) this.#places.delete(place.key)
-    void place.channel.then(
-      channel => channel.close(),
-      () => {},
-    )
-  }
-
-  #open(ref: Ref, role: Role): Place {
+  #open(key: string, ref: Ref, role: Role): Channel {
     const { door, onError } = this.#options
-    const opened = async (): Promise<Channel> => {
-      const state = await door.read(ref)
-      if (state.seq === 0) throw notFound('session_not_found', 'There is no such conversation.')
-      return new Channel(door, ref, role, state, error => {
-        if (error !== undefined) onError(error)
-        this.#drop(place)
-        // Readers reconnect to a new channel or get an error.
-        for (const reader of place.readers) reader.end()
-      })
-    }
-    const place: Place = { key: keyOf(ref, role), channel: opened(), readers: new Set() }
-    return place
+    const channel = new Channel(door, ref, role, error => {
+      if (error !== undefined) onError(error)
+      this.#drop(key, channel)
+      // Readers reconnect to a new channel or get an error.
+      for (const reader of channel.readers) reader.end()
+    })
+    this.#channels.set(key, channel)
+    return channel
+  }
+
+  #drop(key: string, channel: Channel): void {
+    if (this.#channels.get(key) === channel) this.#channels.delete(key)
+    channel.close()
   }
 }
 
 const ROLES: readonly Role[] = ['person', 'agent']
-
-const keyOf = (ref: Ref, role: Role): string => `${role} ${refKey(ref)}`

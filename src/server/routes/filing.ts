@@ -5,26 +5,20 @@ import { view } from '../../core/views/view.ts'
 import type { FiledSessionAnswer } from '../../core/views/wire.ts'
 import { exportedConversation } from '../../engine/door/conversations.ts'
 import { SAFE } from '../http/replies.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 import { eventsUpTo, known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })
 
-export const filingRoutes = [
-  route({
-    method: 'patch',
-    path: '/api/sessions/:session_id',
-    operationId: 'fileSession',
-    tag: 'Sessions',
-    role: 'person',
+export const filingRoutes = routes('Sessions', {
+  fileSession: route('patch', '/api/sessions/:session_id', 'person', {
     summary: 'Names, pins or archives a conversation, or takes that back',
     params: ofSession,
     body: s.filing,
     answers: { 200: { description: 'The conversation', schema: shape('FiledSessionAnswer') } },
-    handle: async ({ params, body, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
+    handle: async ({ body, ref }, { door }) => {
       await known(door, ref)
       await door.run(ref, ...commandsOf(body))
       const session = await door.conversations.summary(ref)
@@ -32,17 +26,11 @@ export const filingRoutes = [
       return { body: { session } satisfies FiledSessionAnswer }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/export.md',
-    operationId: 'exportMarkdown',
-    tag: 'Sessions',
-    role: 'person',
+  exportMarkdown: route('get', '/api/sessions/:session_id/export.md', 'person', {
     summary: 'A conversation to read: its messages, its plans, the work by step, and the tasks with their outcomes',
     params: ofSession,
     answers: { 200: { description: 'Markdown', type: 'text/markdown' } },
-    handle: async ({ params, caller, method }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
+    handle: async ({ params, ref, method }, { door }) => {
       const state = await known(door, ref)
       const headers = fileHeaders(params.session_id, 'text/markdown', 'md')
       if (method === 'HEAD') return { headers }
@@ -50,17 +38,11 @@ export const filingRoutes = [
       return { text: conversationMarkdown(state, view.of(events), now), headers }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/export.jsonl',
-    operationId: 'exportLog',
-    tag: 'Sessions',
-    role: 'person',
+  exportLog: route('get', '/api/sessions/:session_id/export.jsonl', 'person', {
     summary: 'The whole log of a conversation, as `runsheet export` writes and `runsheet import` reads it',
     params: ofSession,
     answers: { 200: { description: 'JSON lines; the first says what follows', type: 'application/jsonl' } },
-    handle: async ({ params, caller, method }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
+    handle: async ({ params, ref, method }, { door }) => {
       const { seq } = await known(door, ref)
       const headers = fileHeaders(params.session_id, 'application/jsonl', 'jsonl')
       if (method === 'HEAD') return { headers }
@@ -69,7 +51,7 @@ export const filingRoutes = [
       })
     },
   }),
-]
+})
 
 /** Pulls a piece only after the previous one was sent. */
 function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {

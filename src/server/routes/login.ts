@@ -1,14 +1,9 @@
 import * as z from 'zod'
 import { HttpError } from '../http/replies.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 
-export const loginRoutes = [
-  route({
-    method: 'post',
-    path: '/api/login',
-    operationId: 'redeemLoginCode',
-    tag: 'Login',
-    role: 'none',
+export const loginRoutes = routes('Login', {
+  redeemLoginCode: route('post', '/api/login', 'none', {
     needs: 'login',
     summary: 'Trades the single-use code of a sign-in link for a token of the page, which may do what a person may',
     body: z.strictObject({ code: z.string().min(1).max(200) }),
@@ -21,15 +16,10 @@ export const loginRoutes = [
       throw new HttpError(401, 'invalid_code', message)
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/login/codes',
-    operationId: 'createLoginCode',
-    tag: 'Login',
-    role: 'person',
+  createLoginCode: route('post', '/api/login/codes', 'person', {
     needs: 'login',
     summary: 'Issues a single-use code for a sign-in link',
     answers: { 201: { description: 'The code', schema: z.object({ code: z.string() }) } },
     handle: async (_, { login }) => ({ status: 201, body: { code: login.issue() } }),
   }),
-]
+})

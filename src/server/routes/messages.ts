@@ -7,7 +7,7 @@ import type { QueuedMessageAnswer, SentMessageAnswer, SentNowAnswer } from '../.
 import { type Door, hashOf, onQueued, StoreError } from '../../engine/door/door.ts'
 import { HttpError } from '../http/replies.ts'
 import { ifMatch, onceFor, versionIn } from '../http/requests.ts'
-import { type Answer, type Call, type Deps, route, type Turns } from '../http/route.ts'
+import { type Answer, type Call, type Deps, route, routes, type Turns } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 import { known } from './sessions.ts'
@@ -32,13 +32,8 @@ const sentStart = z.strictObject({
   continue_turn_id: s.id.optional(),
 })
 
-export const chatRoutes = [
-  route({
-    method: 'post',
-    path: '/api/chat',
-    operationId: 'startTurn',
-    tag: 'Turns',
-    role: 'person',
+export const chatRoutes = routes('Turns', {
+  startTurn: route('post', '/api/chat', 'person', {
     summary: 'Starts a turn and streams its events until it ends; the same request again attaches to it',
     body: z.strictObject({
       session_id: s.id,
@@ -82,15 +77,10 @@ export const chatRoutes = [
       return streams.serve(caller.role, { ref, after: value - 1, until: turn_id }, { signal, release })
     },
   }),
-]
+})
 
-export const messageRoutes = [
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/messages',
-    operationId: 'sendMessage',
-    tag: 'Turns',
-    role: 'person',
+export const messageRoutes = routes('Turns', {
+  sendMessage: route('post', '/api/sessions/:session_id/messages', 'person', {
     summary: 'Sends a message: it joins the running turn, or starts one; the same message again changes nothing',
     params: ofSession,
     body: s.sentMessage.extend({
@@ -104,9 +94,8 @@ export const messageRoutes = [
       409: { description: '`too_many_queued`, `key_conflict` for a known id with another text, or `no_own_turn`' },
       501: { description: 'This server does not run turns' },
     },
-    handle: async ({ params, body, caller }, deps) => {
+    handle: async ({ body, ref }, deps) => {
       const { door, turns } = deps
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
       const { text, message_id = door.newId() } = body
       const start = body.start && startOf(body.start, deps)
       if (!start) await known(door, ref)
@@ -121,12 +110,7 @@ export const messageRoutes = [
       return answered(value, 201)
     },
   }),
-  route({
-    method: 'patch',
-    path: '/api/sessions/:session_id/messages/:message_id',
-    operationId: 'editMessage',
-    tag: 'Turns',
-    role: 'person',
+  editMessage: route('patch', '/api/sessions/:session_id/messages/:message_id', 'person', {
     summary: 'Edits a message that waits',
     params: ofMessage,
     headers: ifMatch,
@@ -139,12 +123,7 @@ export const messageRoutes = [
     },
     handle: (call, { door }) => change(call, door, { type: 'edit_queued', text: call.body.text }),
   }),
-  route({
-    method: 'delete',
-    path: '/api/sessions/:session_id/messages/:message_id',
-    operationId: 'withdrawMessage',
-    tag: 'Turns',
-    role: 'person',
+  withdrawMessage: route('delete', '/api/sessions/:session_id/messages/:message_id', 'person', {
     summary: 'Takes back a message that waits',
     params: ofMessage,
     headers: ifMatch,
@@ -156,20 +135,14 @@ export const messageRoutes = [
     },
     handle: (call, { door }) => change(call, door, { type: 'withdraw_queued' }),
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/messages/:message_id/send',
-    operationId: 'sendMessageNow',
-    tag: 'Turns',
-    role: 'person',
+  sendMessageNow: route('post', '/api/sessions/:session_id/messages/:message_id/send', 'person', {
     summary: 'Sends what waits now: stops the running turn, whose end starts one with it',
     params: ofMessage,
     answers: {
       200: { description: 'The turn that stops for it, or that was started with it', schema: shape('SentNowAnswer') },
       409: NOT_QUEUED,
     },
-    handle: async ({ params: { session_id, message_id }, caller }, { door, turns }) => {
-      const ref = { tenant: caller.tenant, conversation: session_id }
+    handle: async ({ ref, params: { message_id } }, { door, turns }) => {
       const next = { turn_id: door.newId() }
       const { value } = await onQueued(door, ref, message_id, transaction => {
         const events = transaction.mustRun({ type: 'send_queued', message_id, next })
@@ -179,7 +152,7 @@ export const messageRoutes = [
       return { body: value }
     },
   }),
-]
+})
 
 function turnsOf({ turns }: Deps): Turns {
   if (turns) return turns
@@ -211,12 +184,11 @@ function joined({ running_turn, seq }: Conversation, events: readonly StoredEven
 
 /** Edits or takes back a queued message at the version that the person saw. Answers with the edited or withdrawn message. */
 async function change(
-  { params: { session_id, message_id }, caller, header }: Call<z.infer<typeof ofMessage>, unknown, unknown>,
+  { ref, params: { message_id }, header }: Call<z.infer<typeof ofMessage>, unknown, unknown>,
   door: Door,
   what: { readonly type: 'edit_queued'; readonly text: string } | { readonly type: 'withdraw_queued' },
 ): Promise<Answer> {
   const command = { ...what, message_id, if_version: versionIn(header, 'message') }
-  const ref = { tenant: caller.tenant, conversation: session_id }
   const { value } = await onQueued(door, ref, message_id, transaction => {
     const before = transaction.state
     transaction.mustRun(command)

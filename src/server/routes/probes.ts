@@ -1,31 +1,21 @@
 import * as z from 'zod'
 import { StoreError } from '../../engine/door/door.ts'
 import { HttpError } from '../http/replies.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 
 /** Shorter than the timeouts of common probes. */
 const STORAGE_TIMEOUT_MS = 2_000
 
 const ok = z.object({ status: z.literal('ok') })
 
-export const probeRoutes = [
-  route({
-    method: 'get',
-    path: '/healthz',
-    operationId: 'checkHealth',
-    tag: 'Operation',
-    role: 'none',
+export const probeRoutes = routes('Operation', {
+  checkHealth: route('get', '/healthz', 'none', {
     public: true,
     summary: 'Whether the process answers',
     answers: { 200: { description: 'Healthy', schema: ok } },
     handle: async () => ({ body: { status: 'ok' } }),
   }),
-  route({
-    method: 'get',
-    path: '/readyz',
-    operationId: 'checkReadiness',
-    tag: 'Operation',
-    role: 'none',
+  checkReadiness: route('get', '/readyz', 'none', {
     public: true,
     summary: 'Whether storage can be written to and the server is not shutting down',
     answers: { 200: { description: 'Ready', schema: ok }, 503: { description: 'Not ready' } },
@@ -43,12 +33,7 @@ export const probeRoutes = [
       return { body: { status: 'ok' } }
     },
   }),
-  route({
-    method: 'get',
-    path: '/metrics',
-    operationId: 'readMetrics',
-    tag: 'Operation',
-    role: 'none',
+  readMetrics: route('get', '/metrics', 'none', {
     public: true,
     needs: 'metrics',
     summary: 'Metrics for Prometheus',
@@ -58,6 +43,6 @@ export const probeRoutes = [
       headers: { 'content-type': metrics.contentType },
     }),
   }),
-]
+})
 
 const notReady = (message: string): HttpError => new HttpError(503, 'not_ready', message)

@@ -11,20 +11,15 @@ import type {
 import { type Door, waitingCalls } from '../../engine/door/door.ts'
 import { reviewAnswer } from '../../engine/toolsets/answer.ts'
 import { pageOf } from '../http/requests.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
 const ofReview = z.object({ review_id: s.id })
 const ofPanel = ofReview.extend({ panel: s.id })
 
-export const reviewRoutes = [
-  route({
-    method: 'get',
-    path: '/api/task-manager/reviews/pending',
-    operationId: 'listPendingReviews',
-    tag: 'Reviews',
-    role: 'agent',
+export const reviewRoutes = routes('Reviews', {
+  listPendingReviews: route('get', '/api/task-manager/reviews/pending', 'agent', {
     summary: 'Pending reviews of one conversation or of all, by deadline, with their conversations',
     query: z.object({
       session_id: s.id.optional(),
@@ -51,12 +46,7 @@ export const reviewRoutes = [
       return { body: { reviews: items, sessions, ...known, ...calls, ...next } satisfies ReviewsAnswer }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/task-manager/reviews/:review_id',
-    operationId: 'getReview',
-    tag: 'Reviews',
-    role: 'agent',
+  getReview: route('get', '/api/task-manager/reviews/:review_id', 'agent', {
     summary: 'A review and, once it is decided, the answer of the tool call',
     params: ofReview,
     answers: {
@@ -73,12 +63,7 @@ export const reviewRoutes = [
       return { body: { reviews: [review], result } satisfies ReviewAnswer }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/task-manager/reviews/:review_id/decision',
-    operationId: 'decideReview',
-    tag: 'Reviews',
-    role: 'person',
+  decideReview: route('post', '/api/task-manager/reviews/:review_id/decision', 'person', {
     summary: 'Confirms the plan with the edited rows, cancels it, or sends it back to be revised',
     params: ofReview,
     body: s.decision,
@@ -112,12 +97,7 @@ export const reviewRoutes = [
       return { body: decided }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/task-manager/reviews/:review_id/reopen',
-    operationId: 'reopenReview',
-    tag: 'Reviews',
-    role: 'person',
+  reopenReview: route('post', '/api/task-manager/reviews/:review_id/reopen', 'person', {
     summary:
       'Opens a review again that timed out, whose page was closed, that a form in an MCP client rejected, or that was sent back and not revised',
     params: ofReview,
@@ -132,12 +112,7 @@ export const reviewRoutes = [
       return { body: { review } satisfies ReopenAnswer }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/task-manager/reviews/:review_id/extend',
-    operationId: 'extendReview',
-    tag: 'Reviews',
-    role: 'person',
+  extendReview: route('post', '/api/task-manager/reviews/:review_id/extend', 'person', {
     summary: 'Gives a review with a deadline more time; the latest deadline counts',
     params: ofReview,
     body: s.extension,
@@ -152,12 +127,7 @@ export const reviewRoutes = [
       return { body: { review } satisfies ExtendAnswer }
     },
   }),
-  route({
-    method: 'put',
-    path: '/api/task-manager/reviews/:review_id/panels/:panel',
-    operationId: 'showReviewPanel',
-    tag: 'Reviews',
-    role: 'person',
+  showReviewPanel: route('put', '/api/task-manager/reviews/:review_id/panels/:panel', 'person', {
     summary: 'Notes that a panel shows the review',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
@@ -168,12 +138,7 @@ export const reviewRoutes = [
       return { status: 204 }
     },
   }),
-  route({
-    method: 'delete',
-    path: '/api/task-manager/reviews/:review_id/panels/:panel',
-    operationId: 'leaveReviewPanel',
-    tag: 'Reviews',
-    role: 'person',
+  leaveReviewPanel: route('delete', '/api/task-manager/reviews/:review_id/panels/:panel', 'person', {
     summary: 'Notes that a panel was closed; without another one in time, the review is cancelled',
     params: ofPanel,
     answers: { 204: { description: 'Noted' } },
@@ -184,7 +149,7 @@ export const reviewRoutes = [
       return { status: 204 }
     },
   }),
-]
+})
 
 /** Loads each conversation, which costs more than the list; only on request. */
 async function originsOf(door: Door, tenant: string, reviews: readonly ReviewRequest[]): Promise<ReviewOrigin[]> {

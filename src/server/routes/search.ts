@@ -1,16 +1,11 @@
 import * as z from 'zod'
 import { MAX_RESULTS, SEARCH_KINDS } from '../../core/text/search.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
-export const searchRoutes = [
-  route({
-    method: 'get',
-    path: '/api/search',
-    operationId: 'search',
-    tag: 'Search',
-    role: 'agent',
+export const searchRoutes = routes('Search', {
+  search: route('get', '/api/search', 'agent', {
     summary: 'Conversations by their title, then tasks, then messages with these words, best first',
     query: z.object({ q: s.searchedText, kind: z.enum(SEARCH_KINDS).optional(), limit: s.limit(MAX_RESULTS, 20) }),
     answers: { 200: { description: 'The best results, their texts in parts', schema: shape('SearchAnswer') } },
@@ -18,4 +13,4 @@ export const searchRoutes = [
       body: await door.search.all(caller.tenant, q, { limit, kind }),
     }),
   }),
-]
+})

@@ -26,182 +26,141 @@ import type {
 import type { Door, Found, Ref } from '../../engine/door/door.ts'
 import { HttpError, notFound } from '../http/replies.ts'
 import { pageOf } from '../http/requests.ts'
-import { type Answer, route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
 const ofSession = z.object({ session_id: s.id })
 
 export const sessionRoutes = [
-  route({
-    method: 'get',
-    path: '/api/sessions',
-    operationId: 'listSessions',
-    tag: 'Sessions',
-    role: 'agent',
-    summary: 'Conversations: pinned ones first, then by last activity; with `q` those with these words in their title',
-    query: z.object({
-      q: s.searchedText.trim().min(1).optional(),
-      list: z.enum(SESSION_LISTS).default('active'),
-      limit: s.limit(200, 50),
-      cursor: s.cursor,
+  ...routes('Sessions', {
+    listSessions: route('get', '/api/sessions', 'agent', {
+      summary:
+        'Conversations: pinned ones first, then by last activity; with `q` those with these words in their title',
+      query: z.object({
+        q: s.searchedText.trim().min(1).optional(),
+        list: z.enum(SESSION_LISTS).default('active'),
+        limit: s.limit(200, 50),
+        cursor: s.cursor,
+      }),
+      answers: {
+        200: {
+          description:
+            'A page of the list. `list`: `active` ones (default), those that were `archived`, or `all` by creation, which misses none. A search finds all',
+          schema: shape('SessionsAnswer'),
+        },
+      },
+      handle: async ({ query: { q, list, ...page }, caller }, { door }) => {
+        const asked =
+          q === undefined
+            ? door.conversations.list(caller.tenant, page, list)
+            : door.search.conversations(caller.tenant, q, page)
+        const { items, ...rest } = await pageOf<Found<Session>>(asked)
+        return { body: { sessions: items, ...rest } satisfies SessionsAnswer }
+      },
     }),
-    answers: {
-      200: {
-        description:
-          'A page of the list. `list`: `active` ones (default), those that were `archived`, or `all` by creation, which misses none. A search finds all',
-        schema: shape('SessionsAnswer'),
+    getSession: route('get', '/api/sessions/:session_id', 'agent', {
+      summary: 'A conversation with its messages, turns, tasks and reviews',
+      params: ofSession,
+      answers: {
+        200: {
+          description: 'The state at `seq`; follow the events from there',
+          schema: shape('SessionAnswer'),
+        },
       },
-    },
-    handle: async ({ query: { q, list, ...page }, caller }, { door }) => {
-      const asked =
-        q === undefined
-          ? door.conversations.list(caller.tenant, page, list)
-          : door.search.conversations(caller.tenant, q, page)
-      const { items, ...rest } = await pageOf<Found<Session>>(asked)
-      return { body: { sessions: items, ...rest } satisfies SessionsAnswer }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id',
-    operationId: 'getSession',
-    tag: 'Sessions',
-    role: 'agent',
-    summary: 'A conversation with its messages, turns, tasks and reviews',
-    params: ofSession,
-    answers: {
-      200: {
-        description: 'The state at `seq`; follow the events from there',
-        schema: shape('SessionAnswer'),
+      handle: async ({ ref }, { door }) => {
+        return { body: await sessionAnswer(door, ref) }
       },
-    },
-    handle: async ({ params, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      return { body: await sessionAnswer(door, ref) }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/snapshot',
-    operationId: 'getSnapshot',
-    tag: 'Sessions',
-    role: 'agent',
-    summary: 'A conversation for clients that apply events to it',
-    params: ofSession,
-    answers: {
-      200: {
-        description: 'The state at `conversation.seq`; follow the events from there',
-        schema: shape('SnapshotAnswer'),
+    }),
+    getSnapshot: route('get', '/api/sessions/:session_id/snapshot', 'agent', {
+      summary: 'A conversation for clients that apply events to it',
+      params: ofSession,
+      answers: {
+        200: {
+          description: 'The state at `conversation.seq`; follow the events from there',
+          schema: shape('SnapshotAnswer'),
+        },
       },
-    },
-    handle: async ({ params, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      const state = await known(door, ref)
-      const events = await eventsUpTo(door, ref, state.seq, view.types)
-      return { body: { conversation: snapshotOf(state), view: view.of(events) } satisfies SnapshotAnswer }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/events/:seq',
-    operationId: 'getEvent',
-    tag: 'Events',
-    role: 'agent',
-    summary: 'One event of the log',
-    params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
-    answers: { 200: { description: 'The event', schema: shape('EventAnswer') } },
-    handle: async ({ params, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
-      if (!event) throw notFound('event_not_found', `There is no event ${params.seq} in this conversation.`)
-      return { body: { event } satisfies EventAnswer }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/events',
-    operationId: 'streamEvents',
-    tag: 'Events',
-    role: 'agent',
-    summary: 'Streams the event log, then new events',
-    params: ofSession,
-    query: z.object({ last_event_id: z.string().optional() }),
-    headers: z.object({ 'last-event-id': z.string().optional() }),
-    answers: {
-      200: {
-        description: 'Server-sent events after `Last-Event-ID`, without a gap',
-        type: 'text/event-stream',
-        message: shape('StreamedEvent'),
+      handle: async ({ ref }, { door }) => {
+        const state = await known(door, ref)
+        const events = await eventsUpTo(door, ref, state.seq, view.types)
+        return { body: { conversation: snapshotOf(state), view: view.of(events) } satisfies SnapshotAnswer }
       },
-      429: { description: '`too_many_requests`; see `Retry-After`' },
-    },
-    handle: async ({ params, query, caller, method, header, signal, release }, { door, streams }) => {
-      const after = lastEventId(header('last-event-id') ?? query.last_event_id)
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      // A HEAD request must not hold a stream open.
-      if (method === 'HEAD') {
-        await known(door, ref)
-        return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
-      }
-      return streams.serve(caller.role, { ref, after }, { signal, release })
-    },
+    }),
+    setPolicy: route('put', '/api/sessions/:session_id/policy', 'person', {
+      summary: 'Sets the given fields of the policy, between turns',
+      params: ofSession,
+      body: s.policyPatch,
+      answers: { 200: { description: 'The policy', schema: shape('PolicyAnswer') } },
+      handle: async ({ body, ref }, { door, host }) => {
+        const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
+        const { policy, seq } = conversation
+        if (!policy) throw new TypeError('the policy was not set')
+        return { body: { policy, seq } satisfies PolicyAnswer }
+      },
+    }),
   }),
-  route({
-    method: 'put',
-    path: '/api/sessions/:session_id/policy',
-    operationId: 'setPolicy',
-    tag: 'Sessions',
-    role: 'person',
-    summary: 'Sets the given fields of the policy, between turns',
-    params: ofSession,
-    body: s.policyPatch,
-    answers: { 200: { description: 'The policy', schema: shape('PolicyAnswer') } },
-    handle: async ({ params, body, caller }, { door, host }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      const { conversation } = await door.run(ref, { type: 'set_policy', by: 'person', policy: body, host })
-      const { policy, seq } = conversation
-      if (!policy) throw new TypeError('the policy was not set')
-      return { body: { policy, seq } satisfies PolicyAnswer }
-    },
+  ...routes('Turns', {
+    stopTurn: route('post', '/api/sessions/:session_id/turns/:turn_id/stop', 'person', {
+      summary: 'Stops a turn',
+      params: ofSession.extend({ turn_id: s.id }),
+      answers: { 200: { description: 'The turn', schema: shape('TurnAnswer') } },
+      handle: async ({ ref, params: { turn_id } }, { door }) => {
+        const { conversation } = await door.run(ref, { type: 'stop_turn', turn_id })
+        const turn = turnsOf(conversation).find(each => each.turn_id === turn_id)
+        if (!turn) throw new TypeError('the stopped turn does not exist')
+        return { body: { turn, seq: conversation.seq } satisfies TurnAnswer }
+      },
+    }),
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/turns/:turn_id/stop',
-    operationId: 'stopTurn',
-    tag: 'Turns',
-    role: 'person',
-    summary: 'Stops a turn',
-    params: ofSession.extend({ turn_id: s.id }),
-    answers: { 200: { description: 'The turn', schema: shape('TurnAnswer') } },
-    handle: async ({ params, caller }, { door }): Promise<Answer> => {
-      const { session_id, turn_id } = params
-      const ref = { tenant: caller.tenant, conversation: session_id }
-      const { conversation } = await door.run(ref, { type: 'stop_turn', turn_id })
-      const turn = turnsOf(conversation).find(each => each.turn_id === turn_id)
-      if (!turn) throw new TypeError('the stopped turn does not exist')
-      return { body: { turn, seq: conversation.seq } satisfies TurnAnswer }
-    },
-  }),
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/timeline',
-    operationId: 'getTimeline',
-    tag: 'Events',
-    role: 'agent',
-    summary: 'The events of all tasks and reviews, or of one task',
-    params: ofSession,
-    query: z.object({ task_id: s.id.optional() }),
-    answers: { 200: { description: 'In log order', schema: shape('TimelineAnswer') } },
-    handle: async ({ params, query, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      const { seq } = await known(door, ref)
-      const task = query.task_id
-      const found = await door.conversations.events(ref, { types: TIMELINE, task })
-      const events = found.filter(event => event.seq <= seq)
-      if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
-      return { body: { events, seq } satisfies TimelineAnswer }
-    },
+  ...routes('Events', {
+    getEvent: route('get', '/api/sessions/:session_id/events/:seq', 'agent', {
+      summary: 'One event of the log',
+      params: ofSession.extend({ seq: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER) }),
+      answers: { 200: { description: 'The event', schema: shape('EventAnswer') } },
+      handle: async ({ params, ref }, { door }) => {
+        const [event] = await door.conversations.eventsAfter(ref, params.seq - 1, 1)
+        if (!event) throw notFound('event_not_found', `There is no event ${params.seq} in this conversation.`)
+        return { body: { event } satisfies EventAnswer }
+      },
+    }),
+    streamEvents: route('get', '/api/sessions/:session_id/events', 'agent', {
+      summary: 'Streams the event log, then new events',
+      params: ofSession,
+      query: z.object({ last_event_id: z.string().optional() }),
+      headers: z.object({ 'last-event-id': z.string().optional() }),
+      answers: {
+        200: {
+          description: 'Server-sent events after `Last-Event-ID`, without a gap',
+          type: 'text/event-stream',
+          message: shape('StreamedEvent'),
+        },
+        429: { description: '`too_many_requests`; see `Retry-After`' },
+      },
+      handle: async ({ query, caller, method, header, signal, release, ref }, { door, streams }) => {
+        const after = lastEventId(header('last-event-id') ?? query.last_event_id)
+        // A HEAD request must not hold a stream open.
+        if (method === 'HEAD') {
+          await known(door, ref)
+          return { headers: { 'content-type': 'text/event-stream; charset=utf-8' } }
+        }
+        return streams.serve(caller.role, { ref, after }, { signal, release })
+      },
+    }),
+    getTimeline: route('get', '/api/sessions/:session_id/timeline', 'agent', {
+      summary: 'The events of all tasks and reviews, or of one task',
+      params: ofSession,
+      query: z.object({ task_id: s.id.optional() }),
+      answers: { 200: { description: 'In log order', schema: shape('TimelineAnswer') } },
+      handle: async ({ query, ref }, { door }) => {
+        const { seq } = await known(door, ref)
+        const task = query.task_id
+        const found = await door.conversations.events(ref, { types: TIMELINE, task })
+        const events = found.filter(event => event.seq <= seq)
+        if (task !== undefined && events.length === 0) throw notFound('task_not_found', `There is no task ${task}.`)
+        return { body: { events, seq } satisfies TimelineAnswer }
+      },
+    }),
   }),
 ]
 

@@ -1,28 +1,18 @@
 import * as z from 'zod'
 import type { SettingsAnswer } from '../../core/views/wire.ts'
 import { HttpError } from '../http/replies.ts'
-import { type Answer, route } from '../http/route.ts'
+import { type Answer, route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
-export const settingsRoutes = [
-  route({
-    method: 'get',
-    path: '/api/settings',
-    operationId: 'getSettings',
-    tag: 'Settings',
-    role: 'person',
+export const settingsRoutes = routes('Settings', {
+  getSettings: route('get', '/api/settings', 'person', {
     needs: 'settings',
     summary: 'The settings as they count now, and where each comes from',
     answers: { 200: { description: 'The settings, without the key', schema: shape('Settings') } },
     handle: async (_, { settings: part }) => answered(part.view()),
   }),
-  route({
-    method: 'patch',
-    path: '/api/settings',
-    operationId: 'changeSettings',
-    tag: 'Settings',
-    role: 'person',
+  changeSettings: route('patch', '/api/settings', 'person', {
     needs: 'settings',
     summary: 'Changes what is named, for new turns and new conversations',
     headers: z.object({ 'if-match': z.string().meta({ description: 'the version that the change is based on' }) }),
@@ -36,12 +26,7 @@ export const settingsRoutes = [
     },
     handle: async ({ body, header }, { settings: part }) => answered(part.change(versionIn(header('if-match')), body)),
   }),
-  route({
-    method: 'post',
-    path: '/api/settings/try',
-    operationId: 'trySettings',
-    tag: 'Settings',
-    role: 'person',
+  trySettings: route('post', '/api/settings/try', 'person', {
     needs: 'settings',
     summary: 'Makes one small call to a configured model',
     body: s.triedModel,
@@ -53,7 +38,7 @@ export const settingsRoutes = [
       body: await part.try(body.which, AbortSignal.any([signal, closing])),
     }),
   }),
-]
+})
 
 const answered = (body: SettingsAnswer): Answer => ({ body, headers: { etag: `"${body.version}"` } })
 

@@ -1,14 +1,22 @@
 import * as z from 'zod'
-import { Refusal } from '../../core/model/refusal.ts'
 import { type Conversation, emptyConversation } from '../../core/model/conversation.ts'
-import type { StoredEvent } from '../../core/model/event.ts'
 import { needsState, taskOnWire } from '../../core/proof/proof-view.ts'
 import type { Task } from '../../core/model/task.ts'
 import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../core/views/wire.ts'
-import { type Door, insist, preparedChanges, preparedTask, taskPage, undoChange } from '../../engine/door/door.ts'
+import {
+  addTask,
+  changeTask,
+  type Door,
+  insist,
+  removeTask,
+  taskPage,
+  undoChange,
+  withoutRow,
+} from '../../engine/door/door.ts'
+
 import { notFound } from '../http/replies.ts'
 import { idempotencyKey, ifMatch, keyIn, onceFor, pageOf, versionIn } from '../http/requests.ts'
-import { type Answer, route } from '../http/route.ts'
+import { type Answer, route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 import { known } from './sessions.ts'
@@ -16,13 +24,8 @@ import { known } from './sessions.ts'
 const ofSession = z.object({ session_id: s.id })
 export const ofTask = ofSession.extend({ task_id: s.id })
 
-export const taskRoutes = [
-  route({
-    method: 'get',
-    path: '/api/sessions/:session_id/tasks',
-    operationId: 'listTasks',
-    tag: 'Tasks',
-    role: 'agent',
+export const taskRoutes = routes('Tasks', {
+  listTasks: route('get', '/api/sessions/:session_id/tasks', 'agent', {
     summary: 'The tasks of a conversation, in list order',
     params: ofSession,
     query: z.object({
@@ -37,8 +40,7 @@ export const taskRoutes = [
         schema: shape('TasksAnswer'),
       },
     },
-    handle: async ({ params, query, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
+    handle: async ({ query, ref }, { door }) => {
       const { turn_id: turn, status, ...page } = query
       const state = await known(door, ref, 'list')
       if (turn !== undefined && !state.turns.has(turn)) {
@@ -49,12 +51,7 @@ export const taskRoutes = [
       return { body: { tasks, next_cursor, seq: state.seq } satisfies TasksAnswer }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/tasks',
-    operationId: 'searchTasks',
-    tag: 'Tasks',
-    role: 'agent',
+  searchTasks: route('get', '/api/tasks', 'agent', {
     summary: 'Tasks with these words in title, details and outcome, newest first',
     query: z.object({
       q: s.searchedText,
@@ -73,36 +70,16 @@ export const taskRoutes = [
       return { body: { tasks: await shown(door, caller.tenant, items), ...rest } satisfies FoundTasksAnswer }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/tasks',
-    operationId: 'addTask',
-    tag: 'Tasks',
-    role: 'person',
+  addTask: route('post', '/api/sessions/:session_id/tasks', 'person', {
     summary: 'Adds a task to the running or latest turn',
     params: ofSession,
     headers: idempotencyKey,
     body: s.newTask,
     answers: { 201: { description: 'The task', schema: shape('TaskAnswer') } },
-    handle: async ({ params, body, caller, header }, { door }) => {
-      const at = { tenant: caller.tenant, conversation: params.session_id, once: onceFor(keyIn(header), body) }
-      const id = door.newId()
-      const { value } = await asOne(
-        door.transact(at, transaction => {
-          const create = [preparedTask(transaction.state, door, id, body)]
-          const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', create })
-          return { task: taskOnWire(transaction.state, touched(events, id)), seq: transaction.state.seq }
-        }),
-      )
-      return answered(value, 201)
-    },
+    handle: async ({ ref, body, header }, { door }) =>
+      answered(await addTask(door, { ...ref, once: onceFor(keyIn(header), body) }, body), 201),
   }),
-  route({
-    method: 'patch',
-    path: '/api/sessions/:session_id/tasks/:task_id',
-    operationId: 'changeTask',
-    tag: 'Tasks',
-    role: 'person',
+  changeTask: route('patch', '/api/sessions/:session_id/tasks/:task_id', 'person', {
     summary: 'Changes a task',
     params: ofTask,
     headers: ifMatch,
@@ -112,24 +89,10 @@ export const taskRoutes = [
       412: { description: 'The task was changed meanwhile: `error.task` is its current state' },
       428: { description: '`If-Match` is missing' },
     },
-    handle: async ({ params, body, caller, header }, { door }) => {
-      const { session_id, task_id } = params
-      const version = versionIn(header, 'task')
-      const { conversation } = await asOne(
-        door.transact({ tenant: caller.tenant, conversation: session_id }, transaction => {
-          const change = preparedChanges(transaction.state, door, task_id, body, version)
-          transaction.mustRun({ type: 'edit_tasks', by: 'person', change })
-        }),
-      )
-      return answered(taskIn(conversation, task_id))
-    },
+    handle: async ({ ref, params, body, header }, { door }) =>
+      answered(await changeTask(door, ref, params.task_id, body, versionIn(header, 'task'))),
   }),
-  route({
-    method: 'delete',
-    path: '/api/sessions/:session_id/tasks/:task_id',
-    operationId: 'removeTask',
-    tag: 'Tasks',
-    role: 'person',
+  removeTask: route('delete', '/api/sessions/:session_id/tasks/:task_id', 'person', {
     summary: 'Removes a task from the list; its history stays',
     params: ofTask,
     headers: ifMatch,
@@ -138,26 +101,10 @@ export const taskRoutes = [
       412: { description: 'The task was changed meanwhile: `error.task` is its current state' },
       428: { description: '`If-Match` is missing' },
     },
-    handle: async ({ params, caller, header }, { door }) => {
-      const { session_id, task_id } = params
-      const remove = [{ task: task_id, if_version: versionIn(header, 'task') }]
-      const ref = { tenant: caller.tenant, conversation: session_id }
-      const { value } = await asOne(
-        door.transact(ref, transaction => {
-          const before = transaction.state
-          const events = transaction.mustRun({ type: 'edit_tasks', by: 'person', remove })
-          return { task: taskOnWire(before, touched(events, task_id)), seq: transaction.state.seq }
-        }),
-      )
-      return answered(value)
-    },
+    handle: async ({ ref, params, header }, { door }) =>
+      answered(await removeTask(door, ref, params.task_id, versionIn(header, 'task'))),
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/tasks/:task_id/insist',
-    operationId: 'insistOnTask',
-    tag: 'Tasks',
-    role: 'person',
+  insistOnTask: route('post', '/api/sessions/:session_id/tasks/:task_id/insist', 'person', {
     summary: 'Has a disputed task done as it is asked; to change what it asks for, or to settle it, change the task',
     params: ofTask,
     body: s.insistence,
@@ -165,19 +112,13 @@ export const taskRoutes = [
       200: { description: 'The task, which is open again', schema: shape('InsistAnswer') },
       409: { description: '`not_disputed`' },
     },
-    handle: async ({ params, body, caller }, { door, turns }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
+    handle: async ({ params, body, ref }, { door, turns }) => {
       const made = await insist(door, ref, params.task_id, body.comment)
       if (made.turn_id !== undefined) turns?.take(ref, made.turn_id)
       return answered(made)
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/tasks/:task_id/undo',
-    operationId: 'undoTaskChange',
-    tag: 'Tasks',
-    role: 'person',
+  undoTaskChange: route('post', '/api/sessions/:session_id/tasks/:task_id/undo', 'person', {
     summary: "Takes back a person's change to a task: an edit, a move, a cancellation, a removal or a new task",
     params: ofTask,
     body: s.undoneVersion,
@@ -187,18 +128,11 @@ export const taskRoutes = [
         description: '`not_undoable`: `error.because` says why, `error.fields` what has changed since',
       },
     },
-    handle: async ({ params, body, caller }, { door }) => {
-      const ref = { tenant: caller.tenant, conversation: params.session_id }
-      return answered(await asOne(undoChange(door, ref, params.task_id, body.version)))
+    handle: async ({ params, body, ref }, { door }) => {
+      return answered(await withoutRow(undoChange(door, ref, params.task_id, body.version)))
     },
   }),
-]
-
-export function taskIn(conversation: Conversation, id: string): TaskAnswer {
-  const task = conversation.tasks.get(id)
-  if (!task) throw new TypeError('the changed task does not exist')
-  return { task: taskOnWire(conversation, task), seq: conversation.seq }
-}
+})
 
 async function shown(door: Door, tenant: string, tasks: readonly Task[]): Promise<readonly TaskView[]> {
   const ids = new Set(tasks.filter(needsState).map(({ session_id }) => session_id))
@@ -214,19 +148,4 @@ const NO_STATE = emptyConversation('')
 
 export function answered(body: TaskAnswer, status = 200): Answer {
   return { status, body, headers: { etag: `"${body.task.version}"` } }
-}
-
-function touched(events: readonly StoredEvent[], id: string): Task {
-  const event = events.findLast(({ data }) => 'task' in data && data.task.id === id)
-  if (!event || !('task' in event.data)) throw new TypeError('the commit does not contain the task')
-  return event.data.task
-}
-
-/** Drops the row number from a refusal: a single task has no rows. */
-export async function asOne<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work
-  } catch (error) {
-    throw error instanceof Refusal ? error.at(undefined) : error
-  }
 }

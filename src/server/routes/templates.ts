@@ -1,29 +1,19 @@
 import * as z from 'zod'
 import { invalidField } from '../../core/model/refusal.ts'
 import { HttpError, notFound } from '../http/replies.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
 const named = z.object({ name: s.reference })
 
-export const templateRoutes = [
-  route({
-    method: 'get',
-    path: '/api/task-manager/templates',
-    operationId: 'listTemplates',
-    tag: 'Templates',
-    role: 'agent',
+export const templateRoutes = routes('Templates', {
+  listTemplates: route('get', '/api/task-manager/templates', 'agent', {
     summary: 'All templates',
     answers: { 200: { description: 'Sorted by name', schema: shape('TemplatesAnswer') } },
     handle: async ({ caller }, { door }) => ({ body: { templates: await door.templates.list(caller.tenant) } }),
   }),
-  route({
-    method: 'get',
-    path: '/api/task-manager/templates/:name',
-    operationId: 'getTemplate',
-    tag: 'Templates',
-    role: 'agent',
+  getTemplate: route('get', '/api/task-manager/templates/:name', 'agent', {
     summary: 'One template',
     params: named,
     answers: { 200: { description: 'The template', schema: shape('Template') } },
@@ -33,12 +23,7 @@ export const templateRoutes = [
       return { body }
     },
   }),
-  route({
-    method: 'put',
-    path: '/api/task-manager/templates/:name',
-    operationId: 'saveTemplate',
-    tag: 'Templates',
-    role: 'person',
+  saveTemplate: route('put', '/api/task-manager/templates/:name', 'person', {
     summary: 'Saves a list of tasks as a template',
     params: named,
     body: s.templateBody,
@@ -50,12 +35,7 @@ export const templateRoutes = [
       return { body: await door.templates.save(caller.tenant, params.name, body.tasks) }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/task-manager/templates/:name/rename',
-    operationId: 'renameTemplate',
-    tag: 'Templates',
-    role: 'person',
+  renameTemplate: route('post', '/api/task-manager/templates/:name/rename', 'person', {
     summary: 'Gives a template another name',
     params: named,
     body: s.templateName,
@@ -70,12 +50,7 @@ export const templateRoutes = [
       return { body: renamed }
     },
   }),
-  route({
-    method: 'delete',
-    path: '/api/task-manager/templates/:name',
-    operationId: 'deleteTemplate',
-    tag: 'Templates',
-    role: 'person',
+  deleteTemplate: route('delete', '/api/task-manager/templates/:name', 'person', {
     summary: 'Deletes a template',
     params: named,
     answers: { 204: { description: 'Deleted' } },
@@ -84,6 +59,6 @@ export const templateRoutes = [
       return { status: 204 }
     },
   }),
-]
+})
 
 const unknown = (name: string): Error => notFound('template_not_found', `There is no template ${name}.`)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { WaitingApproval } from '../../core/views/wire.ts'
 import { decideApproval, denyWaiting } from '../../engine/door/door.ts'
-import { route } from '../http/route.ts'
+import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 import { known } from './sessions.ts'
@@ -13,24 +13,14 @@ const AFTER = { description: 'The tools after it', schema: shape('Tools') }
 const NOT_SAVED = { description: '`settings_not_saved`: nothing was changed' }
 
 // No route accepts a command to run: a compromised page could start anything.
-export const toolRoutes = [
-  route({
-    method: 'get',
-    path: '/api/tools',
-    operationId: 'getTools',
-    tag: 'Tools',
-    role: 'person',
+export const toolRoutes = routes('Tools', {
+  getTools: route('get', '/api/tools', 'person', {
     needs: 'tools',
     summary: 'The MCP servers and tools of the agent, and how each stands',
     answers: { 200: { description: 'The servers, without waiting for one that connects', schema: shape('Tools') } },
     handle: async (_, { tools: part }) => ({ body: part.view() }),
   }),
-  route({
-    method: 'put',
-    path: '/api/tools/rules',
-    operationId: 'setToolRules',
-    tag: 'Tools',
-    role: 'person',
+  setToolRules: route('put', '/api/tools/rules', 'person', {
     needs: 'tools',
     summary:
       'Sets whether calls of some tools of a server are asked about, always made, or never; "never" denies those that wait',
@@ -54,12 +44,7 @@ export const toolRoutes = [
       return { body: after }
     },
   }),
-  route({
-    method: 'delete',
-    path: '/api/tools/servers/:server',
-    operationId: 'removeToolServer',
-    tag: 'Tools',
-    role: 'person',
+  removeToolServer: route('delete', '/api/tools/servers/:server', 'person', {
     needs: 'tools',
     summary: "Takes an MCP server out of the person's own settings file and denies its calls that wait",
     params: ofServer,
@@ -75,24 +60,14 @@ export const toolRoutes = [
       return { body: after }
     },
   }),
-  route({
-    method: 'post',
-    path: '/api/tools/servers/:server/retry',
-    operationId: 'retryToolServer',
-    tag: 'Tools',
-    role: 'person',
+  retryToolServer: route('post', '/api/tools/servers/:server/retry', 'person', {
     needs: 'tools',
     summary: 'Connects to a server that failed again, now',
     params: ofServer,
     answers: { 200: AFTER, 404: { description: '`server_not_found`' } },
     handle: async ({ params }, { tools: part }) => ({ body: part.retry(params.server) }),
   }),
-  route({
-    method: 'post',
-    path: '/api/sessions/:session_id/approvals/:approval_id',
-    operationId: 'decideApproval',
-    tag: 'Tools',
-    role: 'person',
+  decideApproval: route('post', '/api/sessions/:session_id/approvals/:approval_id', 'person', {
     summary: 'Allows a call that waits, or does not; the same decision again changes nothing',
     params: ofApproval,
     body: s.sentApproval,
@@ -101,8 +76,7 @@ export const toolRoutes = [
       404: { description: '`approval_not_found`' },
       409: { description: '`approval_already_decided`, otherwise than you decide it' },
     },
-    handle: async ({ params: { session_id, approval_id }, body, caller }, { door, tools: part }) => {
-      const ref = { tenant: caller.tenant, conversation: session_id }
+    handle: async ({ ref, params: { approval_id }, body }, { door, tools: part }) => {
       await known(door, ref)
       const { request, isRepeated, seq } = await decideApproval(door, ref, approval_id, body, 'http')
       // Saved after the commit: if this process dies in between, the next call asks again.
@@ -111,6 +85,6 @@ export const toolRoutes = [
       return { body: { approval_id, decision: body.decision, ...(not_saved === undefined ? {} : { not_saved }), seq } }
     },
   }),
-]
+})
 
 const NO_RULES = 'This server keeps no rules about tools.'

@@ -12,7 +12,7 @@ import { awaitClaims, claimIdOf } from '../../engine/toolsets/waiting.ts'
 import { countItems, observe } from '../../engine/toolsets/observe.ts'
 import { type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
 import { HttpError, notFound } from '../http/replies.ts'
-import { type Answer, type Deps, route } from '../http/route.ts'
+import { type Answer, type Deps, route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
 import { shape } from '../http/shapes.ts'
 
@@ -26,13 +26,8 @@ const prefix = z
   .optional()
   .meta({ description: 'put before each tool name, for tools that sit beside others' })
 
-export const toolsetRoutes = [
-  route({
-    method: 'get',
-    path: '/api/toolsets',
-    operationId: 'listToolsets',
-    tag: 'Toolsets',
-    role: 'agent',
+export const toolsetRoutes = routes('Toolsets', {
+  listToolsets: route('get', '/api/toolsets', 'agent', {
     summary: 'The toolsets that a model can be given, with the policy of a new conversation that uses it',
     answers: { 200: { description: 'All toolsets', schema: shape('ToolsetsAnswer') } },
     handle: async (_, { host }) => {
@@ -40,12 +35,7 @@ export const toolsetRoutes = [
       return { body: { default: host.toolset ?? 'runsheet', toolsets: listed } satisfies ToolsetsAnswer }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/toolsets/:name',
-    operationId: 'getToolset',
-    tag: 'Toolsets',
-    role: 'agent',
+  getToolset: route('get', '/api/toolsets/:name', 'agent', {
     summary: 'The tool definitions in the OpenAI function format, and a section for the system prompt',
     params: z.object({ name: z.string() }),
     query: z.object({ prefix }),
@@ -64,12 +54,7 @@ export const toolsetRoutes = [
       return { body: { name: toolset.name, tools, prompt: promptFor(toolset) } satisfies ToolsetAnswer }
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/toolsets/:name/retry',
-    operationId: 'getRetryGuidance',
-    tag: 'Toolsets',
-    role: 'agent',
+  getRetryGuidance: route('get', '/api/toolsets/:name/retry', 'agent', {
     summary: 'Guidance for a model that called the planning tool in the wrong form, for its next prompt',
     params: z.object({ name: z.string() }),
     query: z.object({ session_id: s.id, turn_id: s.id, prefix }),
@@ -82,13 +67,8 @@ export const toolsetRoutes = [
       return { body: { guidance } satisfies RetryAnswer }
     },
   }),
-  route({
-    method: 'post',
-    path: CALL_PATH,
-    operationId: 'callTool',
-    tag: 'Toolsets',
-    role: 'agent',
-    summary: 'Calls a tool for an agent that runs elsewhere',
+  callTool: route('post', CALL_PATH, 'agent', {
+    summary: 'Calls a tool for an external agent',
     params: z.object({ name: z.string(), tool: z.string() }),
     query: z.object({ prefix }),
     body: z.strictObject({
@@ -132,12 +112,7 @@ export const toolsetRoutes = [
       return answerCall({ toolset, tool: params.tool, input, context, signal }, deps)
     },
   }),
-  route({
-    method: 'get',
-    path: '/api/models',
-    operationId: 'listModels',
-    tag: 'Toolsets',
-    role: 'agent',
+  listModels: route('get', '/api/models', 'agent', {
     summary: 'The configured models',
     answers: {
       200: {
@@ -147,7 +122,7 @@ export const toolsetRoutes = [
     },
     handle: async (_, { models }) => ({ body: { models } }),
   }),
-]
+})
 
 interface Asked {
   readonly toolset: Toolset

@@ -20,6 +20,7 @@ const FLUSH_MS = 1_000
 export class HeadFile {
   readonly #path: string
   #file: number | undefined
+  #noted = ''
   #flush: NodeJS.Timeout | undefined
 
   /** `path` is the database itself, not a link to it. */
@@ -31,8 +32,10 @@ export class HeadFile {
   note(head: Head): void {
     try {
       this.#file ??= openForWriting(this.#path)
-      if ((headIn(this.#file)?.id ?? 0) >= head.id) return
-      writeSync(this.#file, recordOf(head), 0)
+      const found = textIn(this.#file)
+      if (found !== this.#noted && (headOf(found)?.id ?? 0) >= head.id) return
+      this.#noted = recordOf(head)
+      writeSync(this.#file, this.#noted, 0)
       this.#flush ??= setTimeout(() => this.#flushNow(), FLUSH_MS).unref()
     } catch {
       // See above.
@@ -57,7 +60,7 @@ export function readHead(path: string): Head | undefined {
   try {
     const file = openSync(headPath(path), constants.O_RDONLY | NO_FOLLOW)
     try {
-      return headIn(file)
+      return headOf(textIn(file))
     } finally {
       closeSync(file)
     }
@@ -97,9 +100,12 @@ function recordOf({ id, link }: Head): string {
 
 const MAX_BYTES = 128
 
-function headIn(file: number): Head | undefined {
+function textIn(file: number): string {
   const bytes = Buffer.alloc(MAX_BYTES)
-  const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
+  return bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
+}
+
+function headOf(text: string): Head | undefined {
   const [, id = '', link = ''] = text.split(' ')
   const head = { id: Number(id), link }
   return recordOf(head) === text ? head : undefined

@@ -16,9 +16,16 @@ import { storedDamage } from './to-store-error.ts'
 interface Cached {
   readonly id: number
   readonly state: Conversation
+  /** The link of its newest event, if known. */
+  readonly link?: string
   readonly snapshotSeq: number
   readonly version: number
+  /** The events of our last write, if it was small: its readers come right after it. */
+  readonly written: readonly StoredEvent[]
 }
+
+/** Characters of the events that are kept in memory after a write. */
+const MAX_WRITTEN = 64 * 1024
 
 /** A row of `EVENT_ROW`. `before`: the link of the event before it. */
 export type ChainedRow = EventRow & { readonly chain: string; readonly before: string | null }
@@ -55,7 +62,7 @@ export class SqliteLog {
     const { id, seq } = head
     const base = cached ?? this.#snapshot(ref, id)
     const state = base.state.seq === seq ? base.state : this.#folded(ref, id, base.state, seq ?? 0)
-    this.#cache.set(refKey(ref), { id, state, snapshotSeq: base.snapshotSeq, version })
+    this.#cache.set(refKey(ref), { id, state, snapshotSeq: base.snapshotSeq, version, written: [] })
     return state
   }
 
@@ -69,6 +76,8 @@ export class SqliteLog {
   }
 
   eventsAfter(ref: Ref, seq: number, limit: number, maxBytes: number = Number.POSITIVE_INFINITY): StoredEvent[] {
+    const written = this.#writtenAfter(ref, seq)
+    if (written && maxBytes >= MAX_WRITTEN) return written.slice(0, limit)
     const id = this.#idOf(ref)
     const events: StoredEvent[] = []
     if (id === undefined) return events
@@ -98,12 +107,17 @@ export class SqliteLog {
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
     const id = this.#putConversation(ref, staged.before, rows.conversation)
-    let head = { id: 0, link: this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
-    for (const { seq, type, turn_id, timestamp, data } of eventsOf(staged.commits)) {
+    const cached = this.#cache.get(refKey(ref))
+    const before = cached?.state === staged.before ? cached.link : undefined
+    let head = { id: 0, link: before ?? this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
+    const events = eventsOf(staged.commits)
+    let size = 0
+    for (const { seq, type, turn_id, timestamp, data } of events) {
       const row = { seq, v: EVENT_VERSION, type, turn_id, timestamp, data: JSON.stringify(data) }
       const link = linkOf(ref, head.link, row)
       const put = this.#put.event.run(id, seq, row.v, type, turn_id, timestamp, row.data, link)
       head = { id: Number(put.lastInsertRowid), link }
+      size += row.data.length
     }
     this.#onWrite(head)
     for (const { id: task, seq, removed } of rows.tasks) {
@@ -119,7 +133,16 @@ export class SqliteLog {
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after, head.link)
     // Still current: we have held the write lock since `current` ran.
     const version = this.#lastVersion
-    return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version })
+    const { link } = head
+    const written = size <= MAX_WRITTEN ? events : []
+    return () => this.#cache.set(refKey(ref), { id, state: staged.after, link, snapshotSeq, version, written })
+  }
+
+  #writtenAfter(ref: Ref, after: number): StoredEvent[] | undefined {
+    const { written = [], version } = this.#cache.get(refKey(ref)) ?? {}
+    const [first] = written
+    if (!first || after < first.seq - 1 || version !== this.#version()) return undefined
+    return written.filter(({ seq }) => seq > after)
   }
 
   /** Lazy, because most readers never write. */

@@ -1,8 +1,9 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { EventType, StoredEvent } from '../../core/model/event.ts'
 import type { Instant } from '../../core/model/instant.ts'
 import type { Template } from '../../core/model/template.ts'
 import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
+import { Lru } from '../lru.ts'
 import type { ReviewRecord } from '../rows.ts'
 import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
 import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
@@ -11,6 +12,8 @@ import { storedDamage } from './to-store-error.ts'
 type Row = Readonly<Record<string, SQLOutputValue>>
 
 const EVERYTHING = -1
+/** Preparing a statement takes longer than running it. */
+const MAX_STATEMENTS = 100
 
 /** Runs a query. Throws once the store is closed; converts failures to store errors. */
 export type Read = <T>(work: () => T) => T
@@ -22,8 +25,14 @@ export type SummaryRow = Omit<ConversationSummary, 'pinned' | 'archived'> & {
 }
 
 export function sqliteQueries(db: DatabaseSync, read: Read, log: SqliteLog, now: () => Instant): Queries {
+  const statements = new Lru<StatementSync>(MAX_STATEMENTS)
+  const prepared = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql)
+    statements.set(sql, statement)
+    return statement
+  }
   const all = <R extends Row>(sql: string, ...values: SQLInputValue[]): R[] =>
-    read(() => db.prepare(sql).all(...values) as R[])
+    read(() => prepared(sql).all(...values) as R[])
   return {
     conversations: async (tenant, page, list = 'active') => {
       const { kinds, keyOf } = CONVERSATION_ORDER[list === 'all' ? 'created' : 'active']
