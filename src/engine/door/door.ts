@@ -2,7 +2,7 @@ import { v7 } from 'uuid'
 import { checked, plainMaker, type CheckMaker } from './checks.ts'
 import { Conversations, liveTextIn } from './conversations.ts'
 import { Deadlines } from './deadlines.ts'
-import { EveryCommit, type EventObserver } from './every-commit.ts'
+import { everyCommit, type EventObserver } from './every-commit.ts'
 import { Reviews } from './reviews.ts'
 import { type Seam, seamOf } from './seam.ts'
 import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
@@ -295,16 +295,12 @@ export class Door {
    * process on the store. Returns a function that removes it.
    */
   observeEvents(observer: EventObserver, { others = false } = {}): () => void {
-    const { store, onError, eventObservers } = this.#core
+    const { store, onError, eventObservers, ending } = this.#core
     const observe: EventObserver = (ref, events) => guarded(() => observer(ref, events))
-    const ending = new AbortController()
-    const until = AbortSignal.any([ending.signal, this.#core.ending.signal])
-    const every = others && new EveryCommit(store, observe, onError, until)
-    const remove = added(eventObservers, every ? (ref, events) => every.committed(ref, events) : observe)
-    return () => {
-      remove()
-      ending.abort()
-    }
+    if (!others) return added(eventObservers, observe)
+    const removed = new AbortController()
+    void everyCommit(store, observe, onError, AbortSignal.any([removed.signal, ending.signal]))
+    return () => removed.abort()
   }
 
   /**
