@@ -1,6 +1,6 @@
 import { v7 } from 'uuid'
 import { checked, plainMaker, type CheckMaker } from './checks.ts'
-import { Conversations, liveTextIn } from './conversations.ts'
+import { type Conversations, conversationsIn, liveTextIn } from './conversations.ts'
 import { Deadlines } from './deadlines.ts'
 import { everyCommit, type EventObserver } from './every-commit.ts'
 import { Reviews } from './reviews.ts'
@@ -9,7 +9,7 @@ import { exceptStorage, StorageHealth, type StorageObserver } from './storage-he
 import { Tails } from './tails.ts'
 import { Templates } from './templates.ts'
 import { Transaction } from './transaction.ts'
-import { Turns } from './turns.ts'
+import { type Turns, turnsIn } from './turns.ts'
 import type { Command } from '../../core/model/command.ts'
 import { type Conversation, nextDeadline } from '../../core/model/conversation.ts'
 import type { Edge } from '../../core/model/event.ts'
@@ -170,10 +170,10 @@ class Core {
     this.store = seamOf(store, this.health)
     this.newId = newId
     this.checks = checks
-    this.conversations = new Conversations(this.store)
+    this.conversations = conversationsIn(this.store)
     this.search = this.store.search
     this.templates = new Templates(this.store, this)
-    this.turns = new Turns(this.store, checks)
+    this.turns = turnsIn(this.store, checks)
     this.liveText = liveTextIn(this.store)
     this.notices = this.store.notices
     this.tails = new Tails(this.store, this.onError, this.ending.signal)

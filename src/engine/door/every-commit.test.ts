@@ -55,15 +55,14 @@ describe('every commit', () => {
   })
 
   it('is reported after the log could not be read', async () => {
-    const { eventsAfter } = store
     observe()
     skew = 10
     await write('c1')
     await told('c1 1')
-    Object.assign(store, { eventsAfter: () => Promise.reject(new Error('unreadable')) })
+    const unreadable = vi.spyOn(store, 'eventsAfter').mockRejectedValue(new Error('unreadable'))
     await write('c1')
     await vi.waitFor(() => expect(reported).toEqual(['c1 1']))
-    Object.assign(store, { eventsAfter: eventsAfter.bind(store) })
+    unreadable.mockRestore()
     await vi.waitFor(
       async () => {
         await write('c1')
