@@ -25,7 +25,16 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     license: { fileName: 'licenses.md' },
-    // One chunk for the first load, whatever lazy chunks share with it: many small ones compress worse.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } } },
+    // One chunk for the first load and one for what lazy parts share, without libraries: many small ones compress worse.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'page', tags: ['$initial'], priority: 1 },
+            { name: 'shared', minShareCount: 2, test: /[\\/](src|lucide-react)[\\/]/ },
+          ],
+        },
+      },
+    },
   },
 })

@@ -29,8 +29,6 @@ export default defineConfig({
     // Larger numbers take longer.
     testTimeout: process.env['LONG'] ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
-    // Where a change lands, a test that fails once is run again, and named at the end: it is a bug, but not of the change.
-    retry: process.env['CI'] ? 1 : 0,
     // Generous, since other work may share the machine.
     expect: { poll: { timeout: 20_000 } },
     // Tests start our own programs hundreds of times: compiled once, each start takes half the time.
@@ -65,7 +63,7 @@ export default defineConfig({
           globalSetup: SETUP,
         },
       },
-      { extends: true, test: { name: 'browser', include: BROWSER } },
+      { extends: true, test: { name: 'browser', include: BROWSER, isolate: false } },
       { extends: true, test: { name: 'alone', include: ALONE, globalSetup: SETUP } },
     ],
   },

@@ -1,28 +1,23 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
 import { openDoor } from '../../src/engine/door/door.ts'
 import { createHttpServer } from '../../src/server/http/server.ts'
 import { openFileStore } from '../../src/store/files/store.ts'
 import { inLongRun } from '../support/children.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
 import { HOSTILE } from '../support/hostile.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startServer, TOKENS } from '../support/server.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (options: TurnsOptions = {}): Promise<TestTurns> =>
-  startTurns({ page: builtPage(), host: { review: false }, ...options })
+  startTurns({ page: builtPage, host: { review: false }, ...options })
 const linkTo = ({ url, server }: Pick<TestTurns, 'url' | 'server'>, query = ''): string =>
   `${url.href}${query}#code=${server.loginCode()}`
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
@@ -68,7 +63,7 @@ describe('signing in', () => {
 
 describe('connections', () => {
   it('while the server is down the page says so and keeps its content; afterwards it catches up', async () => {
-    const { url, server, door, agent, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const { url, server, door, agent, close } = await startServer({ page: builtPage, host: { review: false } })
     const plan = (title: string) =>
       agent.call('runsheet', 'plan', { session_id: 'c', turn_id: 't', arguments: { tasks: [{ title }] } })
     await plan('one')
@@ -111,7 +106,7 @@ describe('connections', () => {
   it('with a broken task file the chat is shown; a change of the list names the file, and goes through once it is repaired', async () => {
     const data = scratchFolder()
     const door = openDoor({ store: await openFileStore({ data }) })
-    const { url, server, agent, close } = await startServer({ page: builtPage(), door })
+    const { url, server, agent, close } = await startServer({ page: builtPage, door })
     const add = (title: string) =>
       agent.call('task_list', 'AddTask', { session_id: 'c', turn_id: 't', arguments: { title } })
     await add('one')
@@ -161,7 +156,7 @@ describe('connections', () => {
   })
 
   it('ten windows on ten conversations show the state and its changes within seconds', async () => {
-    const { url, server, agent, person, close } = await startServer({ page: builtPage(), host: { review: false } })
+    const { url, server, agent, person, close } = await startServer({ page: builtPage, host: { review: false } })
     const plan = (session_id: string, title: string) =>
       agent.call('runsheet', 'plan', { session_id, turn_id: 't', arguments: { tasks: [{ title }] } })
     const names = Array.from({ length: 10 }, (_, count) => `c${count}`)
@@ -372,7 +367,6 @@ it('[CH22] axe finds nothing to complain about in any view, in the light and the
   })
   const { page, context, problems } = await visit(browser, turns.url, {
     expected: /404|401/,
-    reducedMotion: 'reduce',
   })
   let views = 0
   const check = async (view: string): Promise<void> => {

@@ -1,22 +1,23 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { confirmed, startTurns, type TestTurns } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-  const open = browser.newContext.bind(browser)
+const browser = await sharedBrowser()
+
+const newContext = browser.newContext.bind(browser)
+beforeAll(() => {
   browser.newContext = async options => {
-    const context = await open(options)
+    const context = await newContext(options)
     await context.addInitScript(askOften)
     return context
   }
 })
-afterAll(() => browser.close())
+afterAll(() => {
+  browser.newContext = newContext
+})
 
 /** The page asks every five seconds what waits; here, five times a second. */
 function askOften(): void {
@@ -33,7 +34,7 @@ interface Scene extends TestServer {
 }
 
 async function start(): Promise<Scene> {
-  const server = await startServer({ page: builtPage(), reviewWaitMs: 1 })
+  const server = await startServer({ page: builtPage, reviewWaitMs: 1 })
   onTestFinished(server.close)
   const waiting = async (session: string) => (await server.person.pendingReviews(session)).reviews[0]
   return {
@@ -425,7 +426,7 @@ describe('a call of a tool that waits anywhere', () => {
 /** An agent that asks to use a tool. */
 async function asking(): Promise<TestTurns> {
   const turns = await startTurns({
-    page: builtPage(),
+    page: builtPage,
     host: { review: false, assessor: false, gate: false },
     answers: [{ calls: [{ tool: 'files__write', args: { path: 'notes.md', text: 'Bread' } }] }, 'Then not.'],
     outside: [
@@ -447,7 +448,7 @@ const linkTo = ({ url, server }: TestTurns, path: string): string => `${url.href
 describe('all that waits', () => {
   it('has a page with the conversation, the agent, the steps, since when and the deadline; it is live', async () => {
     const turns = await startTurns({
-      page: builtPage(),
+      page: builtPage,
       answers: [{ calls: [{ tool: 'plan', args: { tasks: [{ title: 'Book a room' }] } }] }],
       host: { review: true },
     })

@@ -1,20 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { configuredModels } from '../../src/models/models.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import type { Answers, Script } from '../support/provider.ts'
 import { confirmAll, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
-  startTurns({ page: builtPage(), ...(answers ? { answers } : {}), host: { review: false }, ...options })
+  startTurns({ page: builtPage, ...(answers ? { answers } : {}), host: { review: false }, ...options })
 const linkTo = ({ url, server }: TestTurns, query = ''): string => `${url.href}${query}#code=${server.loginCode()}`
 /** The browser logs the 404 for a conversation that does not exist yet. */
 const NEW = { expected: /404/ }

@@ -1,16 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
 import { expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
+
+const browser = await sharedBrowser()
 
 it("in a build with Vite's default settings the panels' colours follow color-scheme", async () => {
   const css = await builtStyles()
   expect(css).not.toMatch(/light-dark|lightningcss/)
-  const browser = await openBrowser()
-  onTestFinished(() => browser.close())
   const colours = async (scheme: string, system: 'light' | 'dark') => {
     const page = await browser.newPage({ colorScheme: system })
     await page.setContent(
@@ -34,6 +34,7 @@ it("in a build with Vite's default settings the panels' colours follow color-sch
 /** The stylesheet of a page that imports ours. */
 async function builtStyles(): Promise<string> {
   const root = scratchFolder()
+  onTestFinished(() => rmSync(root, { recursive: true }))
   mkdirSync(join(root, 'node_modules'))
   symlinkSync(fileURLToPath(new URL('../..', import.meta.url)), join(root, 'node_modules/runsheet'))
   writeFileSync(join(root, 'index.html'), '<script type="module" src="./main.js"></script>')

@@ -1,27 +1,23 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
 import { openDoor } from '../../src/engine/door/door.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit, type Visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit, type Visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
+const browser = await sharedBrowser()
+
 let turns: TestTurns
 let visits: Visit[] = []
 let folder: string
 /** How far the server's clock is behind. */
 let agoMs = 0
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 afterEach(async () => {
   const problems = visits.flatMap(each => each.problems)
   for (const { context } of visits) await context.close()
@@ -36,7 +32,7 @@ const start = async (answers: Answers = () => 'Well.', options: TurnsOptions = {
   folder = scratchFolder()
   const path = join(folder, 'runsheet.db')
   const door = openDoor({ store: await openSqliteStore({ path, skewMs: () => -agoMs }) })
-  turns = await startTurns({ page: builtPage(), answers, host: { review: false }, door, ...options })
+  turns = await startTurns({ page: builtPage, answers, host: { review: false }, door, ...options })
 }
 const open = async (
   query = '',
@@ -589,7 +585,7 @@ it('axe finds nothing in list, menus, search, palette and help, at 390 and 1280 
     [390, 'zh-CN', { side: '会话与搜索', more: '更多操作', archived: '已归档', rename: '重命名' }],
     [1280, 'en-US', { side: 'Conversations and search', more: 'More actions', archived: 'Archived', rename: 'Rename' }],
   ] as const) {
-    const page = await open('?chat=a', { viewport: { width, height: 800 }, locale, reducedMotion: 'reduce' })
+    const page = await open('?chat=a', { viewport: { width, height: 800 }, locale })
     const check = async (view: string): Promise<void> => {
       found.push(...(await complaintsOfAxe(page)).map(each => `${view} ${width}: ${each}`))
     }

@@ -2,11 +2,11 @@ import { appendFileSync, cpSync, existsSync, rmSync, symlinkSync } from 'node:fs
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../support/browser.ts'
 import { runProcess } from '../support/children.ts'
-import { visit } from '../support/page.ts'
+import { sharedBrowser, visit } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
+const browser = await sharedBrowser()
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 /** A copy of the sources, which a test may change. */
@@ -23,10 +23,9 @@ function copyOfTheClone(): string {
 it('[CL1][CL2] npm run dev signs in, updates the page in place, restarts the server, and ends both', async () => {
   const clone = copyOfTheClone()
   const dev = runProcess([process.execPath, 'scripts/dev.ts'], { cwd: clone, env: process.env })
-  const browser = await openBrowser()
   onTestFinished(async () => {
     dev.process.kill('SIGTERM')
-    await Promise.all([dev.ended, browser.close()])
+    await dev.ended
     rmSync(clone, { recursive: true })
   })
   const link = /http\S+/.exec(await dev.line(line => line.startsWith('Runsheet is ready at')))?.[0] ?? ''

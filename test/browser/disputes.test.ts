@@ -1,27 +1,24 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { BrowserContext, Page } from 'playwright-core'
+import { afterEach, expect, it } from 'vitest'
 import { plainMaker } from '../../src/engine/door/checks.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
+import { builtPage, sharedBrowser } from '../support/page.ts'
 import { Bench, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
-import { builtPage, hasFocus, says, SLOW_BROWSER } from './panels.ts'
+import { hasFocus, says, SLOW_BROWSER } from './panels.ts'
+
+const browser = await sharedBrowser()
 
 const WHY = 'The test wants 3, the task says 4. Tried both.'
 
-let browser: Browser
 const contexts: BrowserContext[] = []
 const problems: string[] = []
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map(context => context.close()))
   expect(problems.splice(0)).toEqual([])
 })
 
 async function visit({ server: { url, server } }: Bench, path = '?chat=c1'): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   contexts.push(context)
   const page = await context.newPage()
   page.setDefaultTimeout(SLOW_BROWSER.timeout)

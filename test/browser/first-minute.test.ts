@@ -1,16 +1,10 @@
 import { rmSync } from 'node:fs'
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { openBrowser } from '../support/browser.ts'
+import { expect, it, onTestFinished } from 'vitest'
 import { runCli } from '../support/children.ts'
-import { visit } from '../support/page.ts'
+import { sharedBrowser, visit } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 it('a newcomer opens the printed link, asks for three steps, edits the plan, confirms it, and watches it finish', async () => {
   const data = scratchFolder()

@@ -1,14 +1,13 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openBrowser } from '../support/browser.ts'
 import { type Child, runCli } from '../support/children.ts'
 import { hostOf, overStdio, PLAN, serveFolder, URL_MODE } from '../support/mcp.ts'
-import { visit } from '../support/page.ts'
+import { sharedBrowser, visit } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
 
-let browser: Browser
+const browser = await sharedBrowser()
+
 let scratch: string
 let data: string
 let server: Child
@@ -16,11 +15,11 @@ let server: Child
 beforeAll(async () => {
   scratch = scratchFolder()
   data = join(scratch, 'data')
-  ;[browser, server] = await Promise.all([openBrowser(), serveFolder(data)])
+  server = await serveFolder(data)
 })
 afterAll(async () => {
   server.process.kill()
-  await Promise.all([server.ended, browser.close()])
+  await server.ended
   rmSync(scratch, { recursive: true })
 })
 

@@ -1,22 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { configuredModels } from '../../src/models/models.ts'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
-import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
+import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers?: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
   startTurns({
-    page: builtPage(),
+    page: builtPage,
     ...(answers ? { answers } : {}),
     host: { review: false, gate: false, assessor: false },
     ...options,
@@ -284,8 +279,25 @@ it('one banner says that this is the demo model, leads to the settings, and can 
 })
 
 it('500 messages: what is out of sight is not laid out, the newest is in sight, and the first can be reached', async () => {
-  const turns = await start((_, count) => `Answer **${count}** with \`code\`.\n\n- one\n- two`)
-  for (let made = 0; made < 250; made += 1) await turns.chat({ turn_id: `t${made}`, message: `Question ${made}` })
+  const turns = await start()
+  for (let made = 0; made < 250; made += 1) {
+    const turn_id = `t${made}`
+    const text = `Answer **${made}** with \`code\`.\n\n- one\n- two`
+    const answer = { message_id: `answer-${made}`, role: 'assistant', text } as const
+    await turns.door.run(
+      { tenant: 'local', conversation: 'c1' },
+      {
+        type: 'start_turn',
+        turn_id,
+        message_id: `question-${made}`,
+        message: `Question ${made}`,
+        model: MODEL,
+        policy: {},
+      },
+      { type: 'record', turn_id, fact: { type: 'message_added', data: answer } },
+      { type: 'finish_turn', turn_id, because: 'answered', steps: 1, usage: {} },
+    )
+  }
   const { page, context, problems } = await visit(browser, linkTo(turns))
   await mine(page).getByText('Question 249', { exact: true }).waitFor()
   const isInSight = (name: string): Promise<boolean> =>
@@ -317,7 +329,7 @@ it('[CH22] messages, cards and banner pass axe in both languages and schemes, at
     'Look:\n\n```ts\nconst a: string = "b" // c\nfunction d() { return 42 }\n```\n\n```diff\n- a\n+ b\n```',
     { status: 401 },
   ])
-  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW })
   await box(page).waitFor()
   await page.route('**/api/models', route =>
     route.fulfill({ json: { models: [{ name: 'demo', default: true, sandbox: true }] } }),

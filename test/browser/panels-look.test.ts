@@ -1,19 +1,16 @@
-import type { Browser, Locator, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import type { Locator, Page } from 'playwright-core'
+import { afterEach, expect, it, onTestFinished } from 'vitest'
 import { plainMaker } from '../../src/engine/door/checks.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
+import { builtPage, sharedBrowser } from '../support/page.ts'
 import { Bench, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
-import { boxOf, builtPage, holds, Panels, says, SLOW_BROWSER } from './panels.ts'
+import { boxOf, holds, Panels, says, SLOW_BROWSER } from './panels.ts'
+
+const browser = await sharedBrowser()
 
 const LONG = 'x'.repeat(400)
 
-let browser: Browser
 let panels: Panels | undefined
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 afterEach(async () => {
   await panels?.close()
   panels = undefined

@@ -1,19 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDoor } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
-import { openBrowser } from '../support/browser.ts'
-import { boxOf, builtPage, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'
+import { boxOf, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, says } from './panels.ts'
+import { builtPage, sharedBrowser } from '../support/page.ts'
 import { startServer } from '../support/server.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-let panels: Panels
+const browser = await sharedBrowser()
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+let panels: Panels
 
 const plan = (page: Page) => page.getByRole('region', { name: 'Plan' })
 const summary = (page: Page) => page.getByRole('button', { name: /^Plan: / })

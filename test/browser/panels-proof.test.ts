@@ -1,14 +1,16 @@
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { CheckSpec } from '../../src/core/proof/check.ts'
 import type { RunOutcome } from '../../src/core/model/command.ts'
 import type { TaskView } from '../../src/core/views/wire.ts'
 import { plainMaker } from '../../src/engine/door/checks.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
 import { Bench, LOOK, NPM_TEST, PLACE, proposed } from '../support/proof.ts'
-import { boxOf, builtPage, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
+import { boxOf, hasFocus, holds, says, SLOW_BROWSER } from './panels.ts'
 import { BY_PLAN } from '../support/asked-by.ts'
+import { builtPage, sharedBrowser } from '../support/page.ts'
+
+const browser = await sharedBrowser()
 
 const HASH = plainMaker.hash(NPM_TEST, PLACE)
 const FILE: CheckSpec = { kind: 'file', path: 'CHANGES.md', contains: 'login' }
@@ -16,15 +18,10 @@ const FILE_HASH = plainMaker.hash(FILE, PLACE)
 const FAILED: RunOutcome = { result: 'failed', exit: 1, duration_ms: 1_200, tail: 'expected <b>200</b> to be 302\n' }
 const PASSED: RunOutcome = { result: 'passed', exit: 0, duration_ms: 900, tail: 'all 3 passed', fingerprint: 'f1' }
 
-let browser: Browser
 let bench: Bench
 const contexts: BrowserContext[] = []
 const problems: string[] = []
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 afterEach(async () => {
   await Promise.all(contexts.splice(0).map(context => context.close()))
   expect(problems.splice(0)).toEqual([])

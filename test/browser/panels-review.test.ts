@@ -1,20 +1,17 @@
-import type { Browser, Page, Route } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Page, Route } from 'playwright-core'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PolicyPatch } from '../../src/core/model/policy.ts'
 import type { SentDecision } from '../../src/core/views/wire.ts'
 import { chinese } from '../../src/ui/panels/texts/chinese.ts'
 import { english } from '../../src/ui/panels/texts/english.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
+import { sharedBrowser } from '../support/page.ts'
 import { boxOf, dragByTouch, hasFocus, holds, Panels, SLOW_BROWSER, type Proposed, says } from './panels.ts'
 
-let browser: Browser
+const browser = await sharedBrowser()
+
 let panels: Panels
 
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
 beforeEach(async () => {
   panels = await Panels.open(browser)
 })
@@ -870,7 +867,7 @@ it('axe finds nothing to complain about in any state of a review, in both langua
     ['en-US', 1280],
     ['zh-CN', 390],
   ] as const) {
-    const page = await panels.window({ locale, viewport: { width, height: 900 }, reducedMotion: 'reduce' })
+    const page = await panels.window({ locale, viewport: { width, height: 900 } })
     const words = locale === 'en-US' ? english : chinese
     const { reviewing, templates, moreActions, rowComment, cancel, moreFields, remove } = words
     const open = (row?: number) =>
@@ -1592,6 +1589,8 @@ it('a conversation with a pending review is marked in the sidebar until it is de
   await reject(page).click()
   await button(page, 'Undo').waitFor()
   await button(page, 'New chat').click()
+  await expect.poll(() => panels.pending(), SLOW_BROWSER).toEqual([])
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
   await plain.waitFor()
 })
 

@@ -1,21 +1,15 @@
-import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { pageFrom } from '../../src/server/http/page.ts'
 import { createHttpServer, type HttpServer, type ServerOptions } from '../../src/server/http/server.ts'
 import type { PolicyPatch } from '../../src/core/model/policy.ts'
 import type { Review, ReviewRequest } from '../../src/core/model/review.ts'
 import type { Task } from '../../src/core/model/task.ts'
+import { builtPage } from '../support/page.ts'
 import { startServer, type TestServer, TOKENS } from '../support/server.ts'
 
-const BUILT = fileURLToPath(new URL('../../dist/web', import.meta.url))
-
-/** The page that `npm run build` made. */
-export const builtPage = pageFrom(BUILT)
-
 /** Polling for a browser on a busy machine. */
-export const SLOW_BROWSER = { timeout: 15_000, interval: 20 } as const
+export const SLOW_BROWSER = { timeout: 15_000, interval: 40 } as const
 
 /** A row of the agent's plan, or just its title. */
 export type Proposed = string | Readonly<Record<string, unknown>>

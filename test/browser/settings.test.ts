@@ -1,23 +1,18 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import { TOOLSETS } from '../../src/core/model/policy.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
 import { runCli } from '../support/children.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import { type Answers, Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { settingsScene, type SceneOptions } from '../support/settings.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const KEY = 'sk-of-a-provider-that-is-scripted-7f3a'
 
@@ -47,7 +42,7 @@ async function provider(answers?: Answers): Promise<Provider> {
 /** A server in this process; `scene`: its settings. */
 async function start(scene: SceneOptions = {}): Promise<TestServer & { readonly link: (query?: string) => string }> {
   const { part, remove } = settingsScene(scene)
-  const server = await startServer({ page: builtPage(), settings: part })
+  const server = await startServer({ page: builtPage, settings: part })
   onTestFinished(async () => {
     await server.close()
     remove()

@@ -2,22 +2,19 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { pino } from 'pino'
-import type { Browser } from 'playwright-core'
 import { build } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { pageFrom } from '../../src/server/http/page.ts'
 import { createHttpServer } from '../../src/server/http/server.ts'
-import { openBrowser } from '../support/browser.ts'
+import { builtPage, sharedBrowser } from '../support/page.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { startServer, TOKENS } from '../support/server.ts'
 
-const built = fileURLToPath(new URL('../../dist/web', import.meta.url))
+const browser = await sharedBrowser()
 
-let browser: Browser
 let folder: string
 
 beforeAll(async () => {
-  browser = await openBrowser()
   folder = scratchFolder()
   await build({
     configFile: false,
@@ -26,13 +23,10 @@ beforeAll(async () => {
     build: { outDir: join(folder, 'page'), target: 'es2023' },
   })
 })
-afterAll(async () => {
-  await browser.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => rmSync(folder, { recursive: true }))
 
 it('[AU1] the printed link signs in, leaves no code in the URL, and shows the pending plan', async () => {
-  const { url, server, agent, person, close } = await startServer({ page: pageFrom(built) })
+  const { url, server, agent, person, close } = await startServer({ page: builtPage })
   const call = {
     session_id: 'c',
     turn_id: 't',

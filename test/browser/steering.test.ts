@@ -1,19 +1,14 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { Answer, Answers } from '../support/provider.ts'
 import { startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
-  startTurns({ page: builtPage(), answers, host: { review: false, gate: false, assessor: false }, ...options })
+  startTurns({ page: builtPage, answers, host: { review: false, gate: false, assessor: false }, ...options })
 const linkTo = ({ url, server }: TestTurns, query = '?chat=c1'): string =>
   `${url.href}${query}#code=${server.loginCode()}`
 const box = (page: Page) => page.locator('.app-input')
@@ -268,7 +263,7 @@ it('an agent elsewhere cannot be written to: the page says who gets the message,
 it('[CH22] the queue passes axe in both languages and schemes, at 390 and 1280 px', async () => {
   const { answers, release } = twoSteps()
   const turns = await start(answers)
-  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW, reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns), { ...NEW })
   await say(page, 'Collect the figures')
   await atWork(page, turns)
   await steer(page, 'Only of March')

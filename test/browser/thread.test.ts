@@ -1,21 +1,16 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import type { Answers } from '../support/provider.ts'
 import { type Decide, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 import { boxOf } from './panels.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const start = (answers: Answers, options: TurnsOptions = {}): Promise<TestTurns> =>
-  startTurns({ page: builtPage(), answers, host: { review: false, assessor: false }, ...options })
+  startTurns({ page: builtPage, answers, host: { review: false, assessor: false }, ...options })
 const linkTo = ({ url, server }: TestTurns): string => `${url.href}?chat=c1#code=${server.loginCode()}`
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 const stepOf = (page: Page, title: string) => messages(page).getByRole('group', { name: title, exact: true })
@@ -50,7 +45,7 @@ it('[CH22] a plan is a card with its changes, and the end says what came of it, 
     { host: { assessor: false } },
   )
   await turns.chat({ message: 'A report' }, edited)
-  const { page, context, problems } = await visit(browser, linkTo(turns), { reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
   const card = page.locator('.rs-decided')
   await card.getByText('You approved 3 steps · 2 edited · 1 added · 1 removed').waitFor()
   await card.getByText('“One page, please.”').waitFor()
@@ -88,7 +83,7 @@ it('a judge’s no shows at its step and in the plan, with Accept anyway and Reo
     { host: { review: false }, assessor: () => 'NOT OK: March is missing' },
   )
   await turns.chat({ message: 'A report' })
-  const { page, context, problems } = await visit(browser, linkTo(turns), { reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
   const step = stepOf(page, 'Collect')
   // Folded, and it shows all the same.
   await step.getByText('Not accepted: March is missing').waitFor()
@@ -189,7 +184,7 @@ it('on a wide screen the plan can be moved beside the thread, which is remembere
   const turns = await start([plan('Collect', 'Write'), { text: 'Working on it', hangs: true }])
   const reader = await turns.open({ message: 'A report' })
   await reader.reached('step_finished')
-  const { page, context, problems } = await visit(browser, linkTo(turns), { reducedMotion: 'reduce' })
+  const { page, context, problems } = await visit(browser, linkTo(turns))
   const panel = page.locator('.rs-todos')
   const above = async (): Promise<boolean> => {
     const [input, plan] = [await page.locator('.app-composer').boundingBox(), await panel.boundingBox()]
@@ -238,7 +233,7 @@ it('only what runs moves, and nothing with reduced motion', async () => {
   const turns = await start([plan('Collect', 'Write'), { text: '', hangs: true }])
   const reader = await turns.open({ message: 'A report' })
   await reader.reached('tool_answered')
-  const { page, context, problems } = await visit(browser, linkTo(turns))
+  const { page, context, problems } = await visit(browser, linkTo(turns), { reducedMotion: 'no-preference' })
   await page.getByText('Working…').waitFor()
   const moving = (): Promise<string[]> =>
     page.evaluate(() =>

@@ -2,23 +2,18 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { Page } from 'playwright-core'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { OutsideTool } from '../../src/engine/worker/outside.ts'
 import { complaintsOfAxe } from '../support/axe.ts'
-import { openBrowser } from '../support/browser.ts'
 import { BUILT, runCli } from '../support/children.ts'
-import { builtPage, visit } from '../support/page.ts'
+import { builtPage, sharedBrowser, visit } from '../support/page.ts'
 import { Provider } from '../support/provider.ts'
 import { scratchFolder } from '../support/scratch.ts'
 import { NO_TOOLS, serverView, toolsPart, toolView } from '../support/tools.ts'
 import { MODEL, startTurns, type TestTurns, type TurnsOptions } from '../support/turns.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await openBrowser()
-})
-afterAll(() => browser.close())
+const browser = await sharedBrowser()
 
 const run = promisify(execFile)
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Tools' })
@@ -99,7 +94,7 @@ const guarded = (name: string, more: Partial<OutsideTool> = {}): OutsideTool => 
 
 async function start(options: TurnsOptions = {}): Promise<TestTurns> {
   const turns = await startTurns({
-    page: builtPage(),
+    page: builtPage,
     host: { review: false, assessor: false, gate: false },
     outside: [guarded('write')],
     ...options,
@@ -310,7 +305,7 @@ describe('the tools', () => {
   }, async () => {
     const turns = await start({ tools: toolsPart(MANY), answers: [CALL, 'Kept.'] })
     void turns.open()
-    const { page, context } = await visit(browser, linkTo(turns), { reducedMotion: 'reduce' })
+    const { page, context } = await visit(browser, linkTo(turns))
     const found: string[] = []
     const isNarrow = (): Promise<boolean> =>
       page.evaluate(() => {

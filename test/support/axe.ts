@@ -21,6 +21,6 @@ async function violations(page: Page, options: RunOptions = {}): Promise<string[
       const found = await (globalThis as unknown as { axe: typeof axe }).axe.run(given)
       return found.violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id} ${String(target)}`))
     },
-    { ...options, resultTypes: ['violations'] } satisfies RunOptions,
+    { ...options, resultTypes: ['violations'], preload: false } satisfies RunOptions,
   )
 }

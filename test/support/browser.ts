@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
@@ -11,10 +11,18 @@ export async function openBrowser(): Promise<Browser> {
   const { executablePath, env } = installed() ?? (await fromNpm())
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-gpu'],
+    // Playwright puts shared memory into files, because /dev/shm is too small in many containers. Each request needs some.
+    ignoreDefaultArgs: hasSharedMemory() ? ['--disable-dev-shm-usage'] : [],
     // Without a locale, downloads lose the names that are not ASCII.
     env: { ...(env ?? environment()), LC_ALL: 'C.UTF-8' },
   })
+}
+
+function hasSharedMemory(): boolean {
+  if (!existsSync('/dev/shm')) return false
+  const { bavail, bsize } = statfsSync('/dev/shm')
+  return bavail * bsize > 2 ** 30
 }
 
 interface Found {

@@ -8,7 +8,6 @@ export default class CountsReporter implements Reporter {
     const broken = modules.filter(module => module.errors().length > 0).length + errors.length
     const lines = tests.flatMap(test => {
       const result = test.result()
-      if (test.diagnostic()?.flaky) return [`passed on the second try: ${test.fullName}`]
       return result.state === 'skipped' && result.note ? [`skipped: ${test.fullName} (${result.note})`] : []
     })
     lines.push(`${count('passed')} passed, ${count('failed') + broken} failed, ${count('skipped')} skipped`)

@@ -1,9 +1,30 @@
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, BrowserContextOptions, ConsoleMessage, Page } from 'playwright-core'
+import { afterAll } from 'vitest'
 import { pageFrom } from '../../src/server/http/page.ts'
+import { openBrowser } from './browser.ts'
 
 /** The page as `vite build` made it. */
-export const builtPage = () => pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url)))
+export const builtPage = pageFrom(fileURLToPath(new URL('../../dist/web', import.meta.url)))
+
+let shared: Promise<Browser> | undefined
+
+/** For the top of a test file: one browser for all files of a worker. Contexts that a file leaves open end with it. */
+export async function sharedBrowser(): Promise<Browser> {
+  afterAll(async () => {
+    const browser = await shared
+    await Promise.all(browser?.contexts().map(context => context.close()) ?? [])
+  })
+  return (shared ??= calmBrowser())
+}
+
+/** Without animations, each of which repaints sixty times a second. */
+async function calmBrowser(): Promise<Browser> {
+  const browser = await openBrowser()
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = options => newContext({ reducedMotion: 'reduce', ...options })
+  return browser
+}
 
 /** For tests: a browser context, and every problem in any of its pages. */
 export interface Visit {
