@@ -27,7 +27,10 @@ export function addTaskFiles(data: string, path: string): readonly string[] {
   const files = new TaskFiles(data)
   const db = new DatabaseSync(path)
   try {
-    db.exec(`BEGIN; CREATE TABLE ${TASK_FILES} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`)
+    // The whole backup is flushed at its end.
+    db.exec(
+      `PRAGMA synchronous = OFF; BEGIN; CREATE TABLE ${TASK_FILES} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`,
+    )
     const put = db.prepare(`INSERT INTO ${TASK_FILES} (name, content) VALUES (?, ?)`)
     const skipped = files.names().filter(name => {
       const content = contentOf(files, name)

@@ -37,7 +37,7 @@ import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from '../views/removed.ts'
 import { activeAfter } from '../views/session-list.ts'
-import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
+import { type Change, type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import type { Turn } from './turn.ts'
@@ -504,14 +504,8 @@ function noteEdit(
 
 const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', ...ASKED])
 
-function changeReview(
-  state: Conversation,
-  id: string,
-  change: Partial<Review> | ((review: Review) => Partial<Review>),
-): Pick<Conversation, 'reviews'> {
-  const review = state.reviews.get(id)
-  if (!review) return { reviews: state.reviews }
-  return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
+function changeReview(state: Conversation, id: string, change: Change<Review>): Pick<Conversation, 'reviews'> {
+  return { reviews: state.reviews.changed(id, change) }
 }
 
 /**

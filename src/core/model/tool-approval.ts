@@ -44,10 +44,7 @@ export interface ToolApproval extends ToolApprovalRequest {
   readonly asked_at: Instant
 }
 
-type ApprovalEvent = 'tool_approval_required' | 'tool_approval_resolved'
-type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ApprovalEvent>>
-
-export const APPROVAL_REDUCERS: Reducers = {
+export const APPROVAL_REDUCERS = {
   tool_approval_required: ({ approvals }, { data, turn_id, timestamp: asked_at }) => ({
     // A waiting call brings its conversation back from the archive, so that a person sees it.
     archived: false,
@@ -56,7 +53,7 @@ export const APPROVAL_REDUCERS: Reducers = {
   tool_approval_resolved: ({ approvals }, { data }) => ({
     approvals: approvals.filter(({ approval_id }) => approval_id !== data.approval_id),
   }),
-}
+} satisfies Handlers<Conversation, Partial<Conversation>>
 
 export const approvalsOf = ({ approvals }: Pick<Conversation, 'approvals'>, turnId: string): readonly ToolApproval[] =>
   approvals.filter(({ turn_id }) => turn_id === turnId)

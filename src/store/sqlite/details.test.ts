@@ -146,14 +146,15 @@ describe('the head file', () => {
     await store.close()
   })
 
-  it('[SQ15] is not trusted where it is damaged', () => {
-    const head = new HeadFile(path)
+  it('[SQ15] keeps the newest note of several processes, and is not trusted where it is damaged', () => {
+    const [one, two] = [new HeadFile(path), new HeadFile(path)]
     const noted = { id: 12, link: 'x'.repeat(22) }
-    head.note(noted)
+    two.note(noted)
+    one.note({ id: 10, link: 'y'.repeat(22) })
     expect(readHead(path)).toEqual(noted)
     writeFileSync(`${path}-head`, readFileSync(`${path}-head`, 'latin1').replace('12', '13'))
     expect(readHead(path)).toBeUndefined()
-    head.close()
+    for (const head of [one, two]) head.close()
   })
 })
 

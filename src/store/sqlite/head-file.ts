@@ -20,6 +20,7 @@ const FLUSH_MS = 1_000
 export class HeadFile {
   readonly #path: string
   #file: number | undefined
+  #noted = ''
   #flush: NodeJS.Timeout | undefined
 
   /** `path` is the database itself, not a link to it. */
@@ -27,11 +28,14 @@ export class HeadFile {
     this.#path = headPath(path)
   }
 
-  /** Processes share the file; one that comes late may put back an older note, which is still true. */
+  /** Processes share the file; one that comes late does not overwrite a newer note. */
   note(head: Head): void {
     try {
       this.#file ??= openForWriting(this.#path)
-      writeSync(this.#file, recordOf(head), 0)
+      const found = textIn(this.#file)
+      if (found !== this.#noted && (headOf(found)?.id ?? 0) >= head.id) return
+      this.#noted = recordOf(head)
+      writeSync(this.#file, this.#noted, 0)
       this.#flush ??= setTimeout(() => this.#flushNow(), FLUSH_MS).unref()
     } catch {
       // See above.
@@ -56,7 +60,7 @@ export function readHead(path: string): Head | undefined {
   try {
     const file = openSync(headPath(path), constants.O_RDONLY | NO_FOLLOW)
     try {
-      return headIn(file)
+      return headOf(textIn(file))
     } finally {
       closeSync(file)
     }
@@ -96,9 +100,12 @@ function recordOf({ id, link }: Head): string {
 
 const MAX_BYTES = 128
 
-function headIn(file: number): Head | undefined {
+function textIn(file: number): string {
   const bytes = Buffer.alloc(MAX_BYTES)
-  const text = bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
+  return bytes.toString('latin1', 0, readSync(file, bytes, 0, MAX_BYTES, 0))
+}
+
+function headOf(text: string): Head | undefined {
   const [, id = '', link = ''] = text.split(' ')
   const head = { id: Number(id), link }
   return recordOf(head) === text ? head : undefined
