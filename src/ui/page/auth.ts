@@ -96,6 +96,6 @@ export const ClientContext = createContext<Client | undefined>(undefined)
 
 export function useClient(): Client {
   const client = useContext(ClientContext)
-  if (!client) throw new Error('Nobody is signed in.')
+  if (!client) throw new Error('The page is not signed in.')
   return client
 }

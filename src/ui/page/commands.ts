@@ -1,7 +1,7 @@
 import { useEffect } from 'react'
 
 /**
- * Commands of the palette. To add one: its name here, its label in `english-commands.ts`, its icon in `palette.tsx`, and
+ * Commands of the palette. To add one: its name here, its label in `texts/english-later.ts`, its icon in `palette.tsx`, and
  * `useCommands` in the component that runs it.
  */
 export type CommandId =
