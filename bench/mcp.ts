@@ -1,5 +1,4 @@
 import { rmSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { benchMany, benchPlan } from './mcp-plans.ts'
@@ -7,12 +6,10 @@ import { type Contenders, contenders, type Folder, servedFolder } from './mcp-se
 import { benchStart } from './mcp-start.ts'
 import { benchTogether } from './mcp-together.ts'
 import { benchUsage } from './mcp-usage.ts'
+import { printMachine } from './table.ts'
 
-const [cpu] = cpus()
-console.log(
-  `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ` +
-    `${Math.round(totalmem() / 2 ** 30)} GiB. On stdio, with the official client, beside a bare server on the same SDK and ` +
-    'node:sqlite; ratios are medians of rounds that alternate within this run.',
+printMachine(
+  'On stdio, with the official client, beside a bare server on the same SDK and node:sqlite; ratios are medians of rounds that alternate within this run.',
 )
 
 const parts: Readonly<Record<string, (all: Contenders, folder: Folder) => Promise<void>>> = {

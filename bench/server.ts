@@ -1,14 +1,10 @@
-import { cpus, totalmem } from 'node:os'
 import { benchCalls } from './server-calls.ts'
 import { benchSessions } from './server-sessions.ts'
 import { benchStreams } from './server-streams.ts'
 import { benchWaiting } from './server-waiting.ts'
+import { printMachine } from './table.ts'
 
-const [cpu] = cpus()
-console.log(
-  `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ` +
-    `${Math.round(totalmem() / 2 ** 30)} GiB. Over loopback; ratios are medians of rounds that alternate within this run.`,
-)
+printMachine('Over loopback; ratios are medians of rounds that alternate within this run.')
 
 const only = process.argv[2]
 if (!only || only === 'streams') await benchStreams()

@@ -1,3 +1,5 @@
+import { cpus, totalmem } from 'node:os'
+
 export interface Line {
   readonly what: string
   readonly ours: string
@@ -22,6 +24,15 @@ export function printTable(title: string, lines: readonly Line[]): void {
         .join('  ')
         .trimEnd(),
     )
+}
+
+/** Prints what the figures were measured on, and how. */
+export function printMachine(how: string): void {
+  const [cpu] = cpus()
+  console.log(
+    `Node ${process.version} on ${process.platform} ${process.arch}, ${cpus().length} × ${cpu?.model.trim() ?? 'unknown'}, ` +
+      `${Math.round(totalmem() / 2 ** 30)} GiB. ${how}`,
+  )
 }
 
 /** The median ignores a disturbed round. */

@@ -1,4 +1,4 @@
-export { createRunsheet, Runsheet } from './library/runsheet.ts'
+export { createRunsheet, openMemoryStore, Runsheet } from './library/runsheet.ts'
 export type { Judge, JudgeAnswer, JudgeCall, JudgeCase, RunsheetOptions, Store } from './library/runsheet.ts'
 export { Conversation } from './library/conversation.ts'
 export type { DecidedReview, StartOptions, TaskEdit } from './library/conversation.ts'
@@ -6,7 +6,6 @@ export { Turn } from './library/turn.ts'
 export type { CallOptions, FinishedTurn, FunctionDefinition, ToolDefinition, TurnOptions } from './library/turn.ts'
 export type { Checks } from './library/handles.ts'
 export type { OnReview } from './library/reviewer.ts'
-export { openMemoryStore } from './library/memory.ts'
 
 export { Refusal } from './core/model/refusal.ts'
 export { StoreError } from './store/store-error.ts'

@@ -384,7 +384,7 @@ describe('serve', () => {
     const [task] = (await person.tasks('c')).tasks
     await person.changeTask('c', task?.id ?? '', task?.version ?? 0, { status: 'pending' })
     const { lines } = await here(['stats', '--data', data])
-    expect(lines[1]?.trim().split(/\s+/)).toEqual(['demo', '2', '2', '0', '0', '1', '1', '0'])
+    expect(lines).toEqual(['demo: 2 judged (2 ok, 0 not ok, 0 unknown), 1 overruled (1 false passes, 0 false rejects)'])
     expect((await here(['stats', '--data', join(folder, 'none')])).code).toBe(1)
   })
 

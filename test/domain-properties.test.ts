@@ -23,7 +23,7 @@ import { commitOf } from '../src/store/commit.ts'
 import { rowsOf, type TurnRow } from '../src/store/rows.ts'
 import { inLongRun } from './support/children.ts'
 import { conversations, type Drawn, resolved } from './support/commands.ts'
-import { dataOf, Driver, plain } from './support/domain.ts'
+import { dataOf, Driver, plain, type SettleCall } from './support/domain.ts'
 
 const RUNS = inLongRun(500, 50)
 
@@ -48,7 +48,7 @@ const CODES = words(`
 interface Step {
   readonly chat: Driver
   readonly before: Conversation
-  readonly command: Command
+  readonly command: Command | SettleCall
   readonly answer: StoredEvent[] | Refusal
   /** The events, none if it was refused. */
   readonly events: readonly StoredEvent[]
@@ -494,7 +494,7 @@ function play(drawn: readonly Drawn[], check: (step: Step) => void): void {
     const isModels = command.type === 'edit_tasks' && command.by === 'model'
     const tried = isModels ? edited(before, command, chat.now) : undefined
     const claims = tried === undefined || tried instanceof Refusal ? [] : tried.open
-    const step = (next: Command, from: Conversation): void => {
+    const step = (next: Command | SettleCall, from: Conversation): void => {
       const answer = chat.ask(next)
       check({ chat, before: from, command: next, answer, events: answer instanceof Refusal ? [] : answer })
     }
@@ -567,7 +567,7 @@ function taskEvents(events: readonly StoredEvent[]) {
   })
 }
 
-function timesNamed({ claims }: Conversation, command: Command, task: Task): number {
+function timesNamed({ claims }: Conversation, command: Command | SettleCall, task: Task): number {
   const names = (ref: unknown): boolean => ref === task.id || ref === task.number
   if (command.type === 'settle_call') {
     const edits = [...claims.values()].flatMap(({ held }) => held?.edit ?? [])

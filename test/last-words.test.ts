@@ -2,7 +2,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { expect, it, onTestFinished } from 'vitest'
 import { createRunsheet, openMemoryStore, type PolicyPatch, type TurnStatus } from '../src/index.ts'
 import { openChecks } from '../src/library/checks.ts'
-import { createRunner } from '../src/library/runner-entry.ts'
+import { createRunner } from '../src/library/runner.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { Provider } from './support/provider.ts'
 

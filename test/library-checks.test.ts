@@ -13,7 +13,7 @@ import {
   type Task,
 } from '../src/index.ts'
 import { type ChecksOptions, openChecks } from '../src/library/checks.ts'
-import { createRunner, demoModel } from '../src/library/runner-entry.ts'
+import { createRunner, demoModel } from '../src/library/runner.ts'
 import { openSqliteStore } from '../src/library/sqlite.ts'
 import { approveAll, ScratchWorkspace, seen } from './support/checked-library.ts'
 import { Provider } from './support/provider.ts'

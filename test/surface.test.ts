@@ -7,7 +7,7 @@ import * as aiSdk from '../src/library/ai-sdk.ts'
 import * as checks from '../src/library/checks.ts'
 import * as files from '../src/library/files.ts'
 import * as postgres from '../src/library/postgres.ts'
-import * as runner from '../src/library/runner-entry.ts'
+import * as runner from '../src/library/runner.ts'
 import * as sqlite from '../src/library/sqlite.ts'
 
 it.each([

@@ -130,7 +130,7 @@ export class Scene {
     return new Scene(root, setup, door, runner, workspaces.took)
   }
 
-  /** Calls a tool as an agent elsewhere does, and waits for the answer. */
+  /** Calls a tool as an external agent does, and waits for the answer. */
   call(tool: string, input: unknown): Promise<Json> {
     this.#calls += 1
     const { judge, allow, toolset = 'runsheet' } = this.#setup

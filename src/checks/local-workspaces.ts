@@ -29,7 +29,7 @@ import type { RunOptions, Workspaces } from '../engine/worker/workspaces.ts'
 
 export interface LocalOptions {
   readonly workspaces: readonly Workspace[]
-  /** For our own turns; not offered to agents elsewhere. */
+  /** For our own turns; not offered to external agents. */
   readonly own?: Workspace | undefined
   readonly machine: () => string
   readonly environment: Environment
@@ -38,7 +38,7 @@ export interface LocalOptions {
   readonly newId: () => string
   /** Whether new turns use it. Default: always. */
   readonly usesOwn?: () => boolean
-  /** Whether our judge rules on the claims of agents elsewhere. */
+  /** Whether our judge rules on the claims of external agents. */
   readonly judges?: () => boolean
   readonly allow?: readonly (readonly string[])[]
   readonly protect?: readonly string[]

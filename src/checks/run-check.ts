@@ -1,7 +1,7 @@
 import type { RunnableCheck } from '../core/proof/check.ts'
 import type { FileChange } from '../core/proof/file-change.ts'
 import type { Scopes } from '../core/proof/scope.ts'
-import { changeSince } from './as-approved.ts'
+import { changeSince } from './hash.ts'
 import { checkFile, checkUnchanged } from './check-file.ts'
 import type { Limits } from './files.ts'
 import { type LookOptions, lookRequest } from './look.ts'

@@ -39,80 +39,52 @@ const PYTHON_CACHE = 'PYTHONPYCACHEPREFIX'
 export async function runCommand(check: WithPrograms<CommandCheck>, place: Place, watched: Watched): Promise<Outcome> {
   const command = prepared(check, place)
   if (command instanceof Obstacle) return inconclusive(command.reason)
+  if (watched.signal?.aborted) return inconclusive(STOPPED)
   const bytecode = join(tmpdir(), `runsheet-bytecode-${randomUUID()}`)
-  const stop = new Stop(check.timeout_ms ?? DEFAULT_TIMEOUT_MS, watched.signal)
+  const env = { [PYTHON_CACHE]: bytecode, ...command.env }
   try {
-    if (stop.reason !== undefined) return inconclusive(stop.reason)
-    return await runPrepared(
-      { ...command, env: { [PYTHON_CACHE]: bytecode, ...command.env } },
-      stop,
-      check,
-      place,
-      watched,
-    )
+    return await runPrepared({ ...command, env }, check, place, watched)
   } finally {
-    stop.cancel()
     // A daemon of the check may still write to it.
     await rm(bytecode, { recursive: true, force: true }).catch(() => {})
   }
 }
 
+const STOPPED = 'It was stopped.'
+
 async function runPrepared(
   command: Command,
-  stop: Stop,
   check: WithPrograms<CommandCheck>,
   place: Place,
-  { redact, kill, onOutput, limits }: Watched,
+  { redact, signal, kill, onOutput, limits }: Watched,
 ): Promise<Outcome> {
   const { outputBytes, graceMs } = { ...LIMITS, ...limits }
   const folder = identityOf(place.workspace.path)
   const output = new Output({ contains: check.contains, maxBytes: outputBytes, redact })
+  // Its reason says why the run ended early.
+  const stop = new AbortController()
   const running = await startSupervised(command.words, {
     ...command,
     onOutput: chunk => {
-      if (!output.take(chunk)) stop.now(`It printed more than ${outputBytes / 1e6} MB and was stopped.`)
+      if (!output.take(chunk)) stop.abort(`It printed more than ${outputBytes / 1e6} MB and was stopped.`)
       onOutput?.(() => output.liveTail())
     },
   })
   if (running instanceof Obstacle) return inconclusive(running.reason)
-  const exit = await untilEnd(running, stop, graceMs, kill)
+  const exit = await untilEnd(running, stop, {
+    signal,
+    kill,
+    graceMs,
+    timeoutMs: check.timeout_ms ?? DEFAULT_TIMEOUT_MS,
+  })
+  const early = stop.signal.reason as string | undefined
   const gone = identityOf(place.workspace.path) === folder ? undefined : 'The workspace was removed or replaced.'
-  const reason = stop.reason ?? gone ?? unclear(exit, check, place)
+  const reason = early ?? gone ?? unclear(exit, check, place)
   return {
     ...(reason === undefined ? verdict(exit, check, output) : inconclusive(reason)),
     ...(exit === undefined ? {} : { exit }),
     tail: output.tail(),
     output_sha256: output.sha256(),
-  }
-}
-
-/** Ends a run early: on timeout, by a signal or because of its output. The first reason wins. */
-class Stop {
-  readonly requested: Promise<void>
-  reason: string | undefined
-  #request: () => void = () => {}
-  readonly #timer: NodeJS.Timeout
-  readonly #signal: AbortSignal | undefined
-  readonly #onAbort = (): void => this.now('It was stopped.')
-
-  constructor(timeoutMs: number, signal: AbortSignal | undefined) {
-    this.requested = new Promise(resolve => {
-      this.#request = resolve
-    })
-    this.#timer = setTimeout(() => this.now(`It did not end within ${timeoutMs / 1_000} s and was stopped.`), timeoutMs)
-    this.#signal = signal
-    signal?.addEventListener('abort', this.#onAbort)
-    if (signal?.aborted) this.#onAbort()
-  }
-
-  now(reason: string): void {
-    this.reason ??= reason
-    this.#request()
-  }
-
-  cancel(): void {
-    clearTimeout(this.#timer)
-    this.#signal?.removeEventListener('abort', this.#onAbort)
   }
 }
 
@@ -163,25 +135,41 @@ function pathFor(word: string, known: Program | null | undefined, where: Where):
 /** Whether it is a workspace file. Other words are left to the wrapper, which may have its own programs. */
 const isScript = (word: string): boolean => !isName(word) && !word.startsWith('/')
 
+interface Ends {
+  readonly signal: AbortSignal | undefined
+  readonly kill: AbortSignal | undefined
+  readonly graceMs: number
+  readonly timeoutMs: number
+}
+
+/** Resolves once the command has ended, was stopped, or took too long, and all its processes are gone. */
 async function untilEnd(
   running: Supervised,
-  stop: Stop,
-  graceMs: number,
-  kill: AbortSignal | undefined,
+  stop: AbortController,
+  { signal, kill, graceMs, timeoutMs }: Ends,
 ): Promise<number | undefined> {
-  await Promise.race([running.ended, stop.requested])
-  if (stop.reason === undefined) {
-    // The command ended in time, however long its output takes.
-    stop.cancel()
-  } else {
+  const onStop = (): void => stop.abort(STOPPED)
+  const late = `It did not end within ${timeoutMs / 1_000} s and was stopped.`
+  const timer = setTimeout(() => stop.abort(late), timeoutMs)
+  signal?.addEventListener('abort', onStop)
+  if (signal?.aborted) onStop()
+  await Promise.race([running.ended, aborted(stop.signal)])
+  // If the command has ended in time, its output may take longer.
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', onStop)
+  if (stop.signal.aborted) {
     if (!kill?.aborted) {
       running.terminate()
-      await isWithin(graceMs, Promise.race([running.ended, ...(kill ? [once(kill, 'abort')] : [])]))
+      await isWithin(graceMs, Promise.race([running.ended, ...(kill ? [aborted(kill)] : [])]))
     }
     if (kill?.aborted) running.kill()
   }
   await running.finish()
-  return stop.reason === undefined ? running.ended : undefined
+  return stop.signal.aborted ? undefined : running.ended
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 /** Why an exit code says nothing about the check; undefined if it does. */

@@ -4,7 +4,7 @@ import type { RunnableSpec, WithPrograms } from '../core/proof/check.ts'
 import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../core/proof/file-change.ts'
 import type { Scope, Scopes } from '../core/proof/scope.ts'
-import { asFolder } from './files.ts'
+import { onlyReads } from '../core/proof/command-line.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
 import { filesIn, type PlanRecord } from './record.ts'
@@ -52,10 +52,10 @@ export const coversBoth = (a: Covers, b: Covers): Covers => ({
   globs: [...new Set([...a.globs, ...b.globs])],
 })
 
-/** Globs and paths to watch for these covers. A path with a trailing slash is a folder. */
+/** Globs and paths to watch for these covers. */
 export const watchedBy = ({ words, globs }: Covers) => ({
   globs: [...globs, `**/${RULES}`, ...words.map(word => `${literal(word)}/**`)],
-  paths: words.flatMap(word => [word, asFolder(word)]),
+  paths: words,
 })
 
 export interface Compared {
@@ -164,29 +164,12 @@ function wordsOf(check: WithPrograms, root: string): readonly string[] {
 }
 
 /**
- * Commands that only read the files they name: these are the subject of the check. Not with an option that may load
- * another file.
- */
-const onlyReads = (run: readonly string[]): boolean =>
-  READERS.some(([command, loads]) => command.test(run.join(' ')) && !loads.test(run.join(' ')))
-
-const READERS: readonly (readonly [command: RegExp, loads: RegExp])[] = [
-  [/^(?:test|\[|ls|stat|wc|head|tail|node (?:-c|--check)|python[\d.]* -m py_compile) /, /^\b$/],
-  [/^(?:[ef]?grep|rg) /, / (?:-\w*f|--(?:file|pre|ignore-file|exclude-from))/],
-  [
-    /^(?:npx |pnpm exec |uv run |node_modules\/\.bin\/)?(?:tsc|eslint|oxlint|biome|prettier|ruff|flake8|pylint|mypy|pyright|shellcheck) /,
-    / (?:-[cfipr]|--[\w-]*(?:config|rule|plugin|project|parser|resolve|format|ignore|require|loader|suppress|path|file|dir)[\w-]*)(?:[ =]|$)/,
-  ],
-]
-
-/**
  * Whether a path is one of the words, or in a folder that one names. A work folder that a command names is the work
  * itself.
  */
 function isNamedBy(words: readonly string[]): (path: string) => boolean {
   const folders = words.filter(word => !isWork(`${word}/file`))
-  return path =>
-    words.some(word => path === word || path === asFolder(word)) || folders.some(word => path.startsWith(`${word}/`))
+  return path => words.includes(path) || folders.some(word => path.startsWith(`${word}/`))
 }
 
 /**

@@ -56,10 +56,6 @@ export interface Comparison {
   readonly record?: string | null
 }
 
-export type Request =
-  | { readonly do: 'look'; readonly look: LookRequest; readonly unchanged?: readonly string[] }
-  | { readonly do: 'compare'; readonly compare: CompareRequest }
-
 interface Seen {
   readonly request: LookRequest
   readonly covers: Covers

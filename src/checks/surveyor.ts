@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { CompareRequest, Comparison, Look, LookRequest, Request } from './survey.ts'
+import type { CompareRequest, Comparison, Look, LookRequest, Surveyor } from './survey.ts'
 
 interface Waiting {
   readonly resolve: (answer: never) => void
@@ -12,19 +12,19 @@ const waiting = new Map<number, Waiting>()
 
 /** Looks at a workspace. With `unchanged`, also compares the files that these globs match with the first record. */
 export const looked = (look: LookRequest, unchanged?: readonly string[]): Promise<Look> =>
-  asked({ do: 'look', look, ...(unchanged ? { unchanged } : {}) })
+  asked('look', look, unchanged)
 
-export const compared = (compare: CompareRequest): Promise<Comparison> => asked({ do: 'compare', compare })
+export const compared = (compare: CompareRequest): Promise<Comparison> => asked('compare', compare)
 
 /** Asks a worker thread, one per process. Rejects if the thread dies; the next call starts another. */
-function asked<T>(request: Request): Promise<T> {
+function asked<T>(method: keyof Surveyor, ...args: readonly unknown[]): Promise<T> {
   const running = (worker ??= started())
   lastId += 1
   const id = lastId
   return new Promise<T>((resolve, reject) => {
     waiting.set(id, { resolve, reject })
     running.ref()
-    running.postMessage({ id, request }, [])
+    running.postMessage({ id, method, args }, [])
   })
 }
 

@@ -1,15 +1,20 @@
 import { parentPort } from 'node:worker_threads'
 import { FileHasher } from './file-hash.ts'
 import { Records } from './record.ts'
-import { type Request, Surveyor } from './survey.ts'
+import { Surveyor } from './survey.ts'
+
+interface Asked {
+  readonly id: number
+  readonly method: keyof Surveyor
+  readonly args: readonly unknown[]
+}
 
 // Reads and hashes files off the event loop, and caches the hashes between looks.
 const surveyor = new Surveyor(new FileHasher(), new Records())
 
-parentPort?.on('message', ({ id, request }: { readonly id: number; readonly request: Request }) => {
+parentPort?.on('message', ({ id, method, args }: Asked) => {
   try {
-    const answer =
-      request.do === 'look' ? surveyor.look(request.look, request.unchanged) : surveyor.compare(request.compare)
+    const answer = (surveyor[method] as (...args: readonly unknown[]) => unknown).apply(surveyor, [...args])
     parentPort?.postMessage({ id, answer }, [])
   } catch (error) {
     parentPort?.postMessage({ id, error }, [])

@@ -73,7 +73,8 @@ export const EDGES: Record<Origin['edge'], string> = {
 export function printStats(options: ReadOptions): Promise<void> {
   return readStore(options, async door => {
     const { models } = await allStats(door)
-    console.log(models.size === 0 ? 'No judgements yet.' : table(models))
+    if (models.size === 0) console.log('No judgements yet.')
+    for (const [model, stats] of models.entries()) console.log(visible(line(model, stats)))
   })
 }
 
@@ -85,21 +86,8 @@ async function allStats(door: Door): Promise<AssessorStatsByModel> {
   return all
 }
 
-const COLUMNS: readonly (keyof AssessorStats)[] = [
-  'judged',
-  'ok',
-  'not_ok',
-  'unknown',
-  'overruled',
-  'false_passes',
-  'false_rejects',
-]
-
-function table(models: AssessorStatsByModel['models']): string {
-  const head = ['assessor', ...COLUMNS.map(name => name.replace('_', ' '))]
-  const rows = [...models.entries()].map(([model, stats]) => [model, ...COLUMNS.map(name => String(stats[name]))])
-  const widths = head.map((name, i) => Math.max(name.length, ...rows.map(row => row[i]?.length ?? 0)))
-  const line = (cells: readonly string[]): string =>
-    cells.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  ')
-  return [head, ...rows].map(line).join('\n')
+const line = (model: string, stats: AssessorStats): string => {
+  const { judged, ok, not_ok, unknown, overruled, false_passes, false_rejects } = stats
+  const wrong = `${overruled} overruled (${false_passes} false passes, ${false_rejects} false rejects)`
+  return `${model}: ${judged} judged (${ok} ok, ${not_ok} not ok, ${unknown} unknown), ${wrong}`
 }

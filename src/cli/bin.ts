@@ -28,7 +28,8 @@ if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   // A read-only folder only makes the start slower.
   module.enableCompileCache(COMPILE_CACHE)
   setTimeout(() => module.flushCompileCache(), FLUSH_AFTER_MS).unref()
-  if (!isAwaited) await import('./main.ts')
+  if (command === '--version' || command === '-V') console.log((await import('./invocation.ts')).version)
+  else if (!isAwaited) await import('./main.ts')
   else if (command === 'hook') await (await import('./hook.ts')).runHook(words, process.env)
   else await (await import('./status-line.ts')).printStatusLine(words, process.env)
 }

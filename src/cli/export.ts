@@ -32,16 +32,15 @@ export async function writeExport(options: ExportOptions): Promise<void> {
   if (storeLocation(options.store) === 'folder') existingFolder(options)
   const store = await openStore(options)
   try {
-    const output = out === undefined ? new StandardOutput() : OutputFile.create(out, force)
+    const output = out === undefined ? new StandardOutput() : new OutputFile(out, force)
     try {
-      const exporter = new Exporter(store, output)
-      if (session === undefined) await exporter.everything(tenant)
-      else await exporter.conversation({ tenant, conversation: session })
+      const sessions = session === undefined ? await sessionsOf(store, tenant) : [session]
+      if (session === undefined) await writeHead(store, tenant, sessions.length, output)
+      let events = 0
+      for (const conversation of sessions) events += await writeConversation(store, { tenant, conversation }, output)
       await output.finish()
       if (out !== undefined)
-        console.error(
-          `Exported ${counted(exporter.conversations, 'conversation')}, ${counted(exporter.events, 'event')} to ${out}`,
-        )
+        console.error(`Exported ${counted(sessions.length, 'conversation')}, ${counted(events, 'event')} to ${out}`)
     } finally {
       output.discard()
     }
@@ -53,55 +52,40 @@ export async function writeExport(options: ExportOptions): Promise<void> {
   }
 }
 
-class Exporter {
-  readonly #store: Store
-  readonly #output: Output
-  conversations = 0
-  events = 0
+/** Writes a snapshot, without later events; resolves with the number of events. */
+async function writeConversation(store: Store, ref: Ref, output: Output): Promise<number> {
+  await takeInEdits(store, ref)
+  const head = (await store.queries.conversation(ref))?.seq
+  if (head === undefined) throw new CliError(`there is no conversation ${ref.conversation}.`)
+  for await (const lines of exportedConversation(store, ref, head)) await output.write(lines)
+  return head
+}
 
-  constructor(store: Store, output: Output) {
-    this.#store = store
-    this.#output = output
-  }
+async function writeHead(store: Store, tenant: string, conversations: number, output: Output): Promise<void> {
+  const templates = (await store.templates?.list(tenant)) ?? []
+  await output.write(lineOf(archiveHeaderOf(conversations, templates)))
+  for (const template of templates) await output.write(lineOf(template))
+}
 
-  /** Exports a snapshot: later events are not included. */
-  async conversation(ref: Ref): Promise<void> {
-    await this.#takeInEdits(ref)
-    const head = (await this.#store.queries.conversation(ref))?.seq
-    if (head === undefined) throw new CliError(`there is no conversation ${ref.conversation}.`)
-    for await (const lines of exportedConversation(this.#store, ref, head)) await this.#output.write(lines)
-    this.conversations += 1
-    this.events += head
-  }
+/** In order of creation. */
+async function sessionsOf(store: Store, tenant: string): Promise<readonly string[]> {
+  const sessions: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.queries.conversations(tenant, { limit: LIST_PAGE, cursor }, 'all')
+    sessions.push(...page.items.map(({ session_id }) => session_id))
+    cursor = page.next_cursor ?? undefined
+  } while (cursor !== undefined)
+  return sessions.toReversed()
+}
 
-  async everything(tenant: string): Promise<void> {
-    const templates = (await this.#store.templates?.list(tenant)) ?? []
-    const sessions = await this.#sessions(tenant)
-    await this.#output.write(lineOf(archiveHeaderOf(sessions.length, templates)))
-    for (const template of templates) await this.#output.write(lineOf(template))
-    for (const conversation of sessions) await this.conversation({ tenant, conversation })
-  }
-
-  /** In order of creation. */
-  async #sessions(tenant: string): Promise<readonly string[]> {
-    const sessions: string[] = []
-    let cursor: string | undefined
-    do {
-      const page = await this.#store.queries.conversations(tenant, { limit: LIST_PAGE, cursor }, 'all')
-      sessions.push(...page.items.map(({ session_id }) => session_id))
-      cursor = page.next_cursor ?? undefined
-    } while (cursor !== undefined)
-    return sessions.toReversed()
-  }
-
-  /** Records external edits of task files in the log first. An unreadable task file has none. */
-  async #takeInEdits(ref: Ref): Promise<void> {
-    try {
-      await this.#store.load(ref, 'list')
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
-      console.error(`Runsheet: ${error.file}: ${reasonOf(error)} Its log is exported without it.`)
-    }
+/** Records external edits of task files in the log first. An unreadable task file has none. */
+async function takeInEdits(store: Store, ref: Ref): Promise<void> {
+  try {
+    await store.load(ref, 'list')
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'file_invalid') throw error
+    console.error(`Runsheet: ${error.file}: ${reasonOf(error)} Its log is exported without it.`)
   }
 }
 

@@ -14,7 +14,7 @@ export interface HookCommand {
   readonly features: HookFeatures
 }
 
-export interface HostEvent extends HookCommand {
+interface HostEvent extends HookCommand {
   readonly event: HookEvent
   /** OpenCode's plugin keeps the notes itself: it sends them and gets them back. */
   readonly given: GivenNotes | undefined
@@ -61,30 +61,19 @@ function givenNotes(payload: Payload): GivenNotes {
   }
 }
 
-// Command hooks tell the host's MCP process which session it serves, through a file named after the host.
+// Command hooks name the host's session in a file named after the host: its MCP process may not be connected yet.
 
 const MAX_BYTES = 16_384
 
-export function fileNotes(data: string, host: HookHost): HookNotes {
-  let pid: number | undefined
-  const file = (): string => fileOf(data, (pid ??= hostProcess()))
-  return {
-    read: session => {
-      const noted = readNote(file())
-      return noted?.host === host && noted.note.session === session ? noted.note : { session }
-    },
-    write: note => {
-      makePrivateFolder(hostsFolder(data))
-      replacePrivateFile(file(), JSON.stringify({ host, ...note }))
-    },
-  }
-}
-
-/** Leaves the session of a prompt for the MCP process of the host, which is not connected yet. */
+/** Leaves the session of a prompt for the MCP process of the host. */
 export function noteSession(data: string, command: HookCommand, payload: string): void {
   const { host, event, given } = hostEvent(command, payload) ?? {}
-  if (host && event?.kind === 'prompt' && !given)
-    fileNotes(data, host).write({ session: event.session, turn: event.turn })
+  if (host && event?.kind === 'prompt' && !given) leaveSession(data, host, event.session)
+}
+
+export function leaveSession(data: string, host: HookHost, session: string): void {
+  makePrivateFolder(hostsFolder(data))
+  replacePrivateFile(fileOf(data, hostProcess()), JSON.stringify({ host, session }))
 }
 
 /** The session that the host's hooks named last. */
@@ -92,7 +81,7 @@ export function notedSession(data: string): (host: HookHost) => string | undefin
   let pids: readonly number[] | undefined
   return host => {
     pids ??= ancestors().map(({ pid }) => pid)
-    return pids.flatMap(pid => readNote(fileOf(data, pid)) ?? []).find(noted => noted.host === host)?.note.session
+    return pids.flatMap(pid => readNote(fileOf(data, pid)) ?? []).find(noted => noted.host === host)?.session
   }
 }
 
@@ -105,19 +94,15 @@ export function removeOldNotes(data: string): void {
 
 const fileOf = (data: string, pid: number): string => hostFile(data, pid, 'json')
 
-function readNote(file: string): { readonly host: string; readonly note: HookNote } | undefined {
+function readNote(file: string): { readonly host: unknown; readonly session: string } | undefined {
   try {
     const text = readRegularFile(file, { maxBytes: MAX_BYTES, follow: false }).toString('utf8')
-    const { host, session, turn, since, told } = JSON.parse(text) as Record<string, unknown>
-    if (typeof host !== 'string' || !isId(session)) return undefined
-    const numbers = { since: numberOf(since), told: numberOf(told) }
-    return { host, note: { session, turn: isId(turn) ? turn : undefined, ...numbers } }
+    const { host, session } = JSON.parse(text) as Record<string, unknown>
+    return isId(session) ? { host, session } : undefined
   } catch {
     return undefined
   }
 }
-
-const numberOf = (raw: unknown): number | undefined => (typeof raw === 'number' ? raw : undefined)
 
 function list(folder: string): readonly string[] {
   try {

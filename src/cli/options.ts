@@ -2,7 +2,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { TOOLSETS, type ToolsetName } from '../core/model/policy.ts'
 import type { Fixed, FixedSettings } from '../core/model/settings.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
-import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_PORT, expandHome } from './default-paths.ts'
+import { CliError } from './cli-error.ts'
+import { DEFAULT_CONFIG, DEFAULT_DATA, DEFAULT_PORT, expandHome, MIN_TOKEN_LENGTH } from './default-paths.ts'
+import type { Environment } from './environment.ts'
+import type { ConfigChoice } from './server/settings.ts'
 
 // Each option is also an environment variable: --idle-exit is RUNSHEET_IDLE_EXIT.
 
@@ -143,4 +146,34 @@ function parseDuration(raw: string): number {
     throw new InvalidArgumentError('It must be a time such as 30m, 90s or 2h.')
   }
   return Number(amount) * factor
+}
+
+export function configOf(command: Command): ConfigChoice {
+  const source = command.getOptionValueSource('config')
+  const by = source === 'cli' ? 'cli' : source === 'env' ? 'env' : 'default'
+  return { file: String(command.opts()['config']), by }
+}
+
+/** Environment only: every process can read the command line. */
+export const SECRETS = {
+  token: 'RUNSHEET_TOKEN',
+  agentToken: 'RUNSHEET_AGENT_TOKEN',
+  modelKey: 'RUNSHEET_MODEL_KEY',
+  webhookSecret: 'RUNSHEET_WEBHOOK_SECRET',
+} as const
+
+/** The secrets that are set. A token must fit into an HTTP header. */
+export function secretsIn<K extends keyof typeof SECRETS>(
+  environment: Environment,
+  ...names: readonly K[]
+): Partial<Record<K, string>> {
+  const given = names.flatMap(name => {
+    const value = environment[SECRETS[name]]
+    const min = name === 'modelKey' ? 1 : MIN_TOKEN_LENGTH
+    if (value !== undefined && (value.length < min || !/^[\x21-\x7e]{1,500}$/.test(value))) {
+      throw new CliError(`${SECRETS[name]} must be ${min} to 500 printable ASCII characters without spaces.`)
+    }
+    return value ? [[name, value] as const] : []
+  })
+  return Object.fromEntries(given) as Partial<Record<K, string>>
 }

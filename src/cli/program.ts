@@ -3,8 +3,9 @@ import { Command, CommanderError } from 'commander'
 import { redactor } from '../core/text/redact.ts'
 import { visible } from '../core/text/visible.ts'
 import { CliError } from './cli-error.ts'
-import { addDataCommands, addHostCommands, addPlanCommands, addServeCommands, SECRETS } from './commands.ts'
+import { addCommands } from './commands.ts'
 import { invocation, programFile, version } from './invocation.ts'
+import { SECRETS } from './options.ts'
 
 interface ProgramOptions {
   /** The arguments as Node gives them, with those of Node itself. */
@@ -38,11 +39,7 @@ export async function runProgram({ argv, execArgv, environment, file = programFi
     .configureOutput({ outputError: () => {} })
     .showSuggestionAfterError(false)
     .addHelpText('after', `\nFor the options of a command: ${here} serve --help`)
-  const context = { environment, invocation: here, argv, execArgv, file }
-  addServeCommands(program.commandsGroup('Serve:'), context)
-  addPlanCommands(program.commandsGroup('Plans:'), context)
-  addHostCommands(program.commandsGroup('Hosts and tools:'), context)
-  addDataCommands(program.commandsGroup('Data:'), context)
+  addCommands(program, { environment, invocation: here, argv, execArgv, file })
   try {
     await program.parseAsync(argv)
   } catch (error) {

@@ -35,7 +35,7 @@ export async function printVerified(options: ReadOptions): Promise<void> {
 }
 
 function checkedIn(store: string): string {
-  const logs = 'every log can be folded, and agrees with its tasks, turns, reviews, title and search entries'
+  const logs = 'every log can be folded, and agrees with its tasks, turns, reviews and title'
   if (storeLocation(store) !== 'folder') return `${logs}.`
   const files = store === 'file' ? ' Every task file can be read.' : ''
   return `the file, its indexes and every chain are whole; ${logs}.${files} Not checked: templates, idempotency keys, leases and live text.`

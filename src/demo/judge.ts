@@ -27,25 +27,11 @@ function flawIn({ task, details, criteria, evidence }: Facts, said: string): str
     ({ ok, source, task: other, tool }) => ok && source === 'runsheet' && other === undefined && said.includes(tool),
   )
   if (isDeed) return isCompound(task) ? 'the title asks for more than one thing.' : ''
-  if (isReport(task)) return flawInReport(said)
+  if (isReport(task)) return said.startsWith('Report\n- ') ? '' : 'the report itself is not there.'
   const sum = compute(task)
   if (sum !== undefined) return said === sum ? '' : `the result should be ${sum}`
   const text = write(task)
   if (text === undefined) return 'no tool has done this.'
   const words = (of: string): string => of.replaceAll(/\s+/g, ' ')
   return words(said) === words(text) ? '' : 'the text itself is not there.'
-}
-
-/** A report lists steps with their outcomes; its calculations must be right. */
-function flawInReport(said: string): string {
-  const [heading, ...lines] = said.split('\n')
-  if (heading !== 'Report' || lines.length === 0) return 'the report itself is not there.'
-  for (const line of lines) {
-    const [, step, result] = /^- (.+?): (.+)$/.exec(line) ?? []
-    if (step === undefined || result === undefined || result.startsWith(SIMULATED))
-      return 'the report leaves a result out.'
-    const sum = compute(step)
-    if (sum !== undefined && sum !== result) return `the result should be ${sum}`
-  }
-  return ''
 }

@@ -7,14 +7,13 @@ import { redactor } from '../core/text/redact.ts'
 import { createApi } from '../server/http/api.ts'
 import { HttpError, errorReply, type Logger } from '../server/http/replies.ts'
 import type { LimitOptions } from '../server/http/limits.ts'
-import { insideOf } from './door-of.ts'
-import { type Authenticate, checkOrigins, hostGuard } from './host-guard.ts'
+import { insideOf } from './handles.ts'
 import type { Runsheet } from './runsheet.ts'
-import { version } from './version.ts'
+import { foreignOrigin, type Guard } from '../server/http/access.ts'
+import { readFileSync } from 'node:fs'
 
 export type { LimitOptions } from '../server/http/limits.ts'
 export type { LogDetails, Logger } from '../server/http/replies.ts'
-export type { Authenticate, Identity } from './host-guard.ts'
 
 /** Options of `createHandler`. */
 export interface HandlerOptions extends LimitOptions {
@@ -126,3 +125,48 @@ function checkedBasePath(path: string): string {
 
 const closing = (): HttpError =>
   new HttpError(503, 'closing', 'The server is shutting down.', { headers: { 'retry-after': '1' } })
+
+/** The sender of a request. */
+export interface Identity {
+  /** A person may do everything; an agent may read, call tools and follow events. */
+  readonly role: 'person' | 'agent'
+  /** The tenant whose conversations the sender sees. Default: the runsheet's tenant. */
+  readonly tenant?: string | undefined
+  /**
+   * Identifies the sender, such as a user or an API key. Limits are per name: one named sender gets at most half of
+   * each. Without a name, all senders of the same role and tenant share one limit. The log records the name with each
+   * decision, so never return a secret, such as the key itself.
+   */
+  readonly name?: string | undefined
+}
+
+/** Identifies the sender of a request; returns undefined if authentication fails. */
+export type Authenticate = (request: Request) => Identity | undefined | Promise<Identity | undefined>
+
+/** The guard of a handler in the program's own server, with its authentication and allowed origins. */
+function hostGuard(authenticate: Authenticate, origins: readonly string[], tenant: string): Guard {
+  return {
+    check: ({ headers, url }) => {
+      const origin = headers.get('origin')
+      if (origin !== null && origin !== new URL(url).origin && !origins.includes(origin)) throw foreignOrigin(HINT)
+    },
+    authenticate: async request => {
+      const identity = await authenticate(request)
+      if (!identity) throw new HttpError(401, 'unauthorized', 'Authentication required')
+      const { role, name } = identity
+      return { role, tenant: identity.tenant ?? tenant, ...(name === undefined ? {} : { name }) }
+    },
+  }
+}
+
+const HINT = ' To allow them, list the origin in `origins`.'
+
+/** An origin with a path or a trailing slash would never match. */
+function checkOrigins(origins: readonly string[]): void {
+  const wrong = origins.find(origin => URL.parse(origin)?.origin !== origin)
+  if (wrong === undefined) return
+  throw new TypeError(`origins must be like https://app.example.com, without a path; got ${wrong}`)
+}
+
+/** The package version, from source or installed. */
+const version: string = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version

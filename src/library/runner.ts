@@ -6,8 +6,14 @@ import { exceptStorage } from '../engine/door/door.ts'
 import { givenModels } from '../engine/turn/given-models.ts'
 import { givenTools, type OutsideTool, type OutsideTools } from '../engine/worker/outside.ts'
 import { Worker } from '../engine/worker/worker.ts'
-import { insideOf } from './door-of.ts'
+import { insideOf } from './handles.ts'
 import type { Runsheet } from './runsheet.ts'
+
+export { demoModel } from '../demo/model.ts'
+export { mcpTools } from '../engine/turn/mcp-tools.ts'
+export type { McpOptions, McpServer } from '../engine/turn/mcp-tools.ts'
+export type { Secrets } from '../core/text/redact.ts'
+export type { CallIds, OutsideTool, OutsideTools } from '../engine/worker/outside.ts'
 
 /** Options of `createRunner`. */
 export interface RunnerOptions {

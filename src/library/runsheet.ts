@@ -16,13 +16,14 @@ import type { SessionList } from '../core/views/session-list.ts'
 import type { Task } from '../core/model/task.ts'
 import { isId } from '../core/model/text.ts'
 import type { SearchAnswer, Session } from '../core/views/wire.ts'
+import { openMemoryStore as openMemory } from '../store/memory.ts'
 import { LOCAL_TENANT, type Store as OpenStore } from '../store/store.ts'
 import { verify } from '../store/verify.ts'
 import { Conversation } from './conversation.ts'
 import { plainMaker } from '../engine/door/checks.ts'
 import { Worker } from '../engine/worker/worker.ts'
 import type { Workspaces } from '../engine/worker/workspaces.ts'
-import { keepInside } from './door-of.ts'
+import { keepInside } from './handles.ts'
 import { redactor } from '../core/text/redact.ts'
 import { claimJudge, type Judge } from '../engine/worker/judge.ts'
 import { type Checks, openChecksOf } from './handles.ts'
@@ -183,3 +184,6 @@ export class Runsheet {
 
 /** Opens plans on a store. */
 export const createRunsheet = (options: RunsheetOptions): Runsheet => new Runsheet(options)
+
+/** Opens a store in memory, for tests and experiments. Its data is lost when the process ends. */
+export const openMemoryStore = (): Store => openMemory()

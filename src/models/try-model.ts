@@ -23,9 +23,8 @@ export async function tryModel(
   model: () => Promise<LanguageModel>,
   { redact, signal, timeoutMs = TIMEOUT_MS }: TryOptions,
 ): Promise<FailedTry | undefined> {
-  const late = new AbortController()
-  const timer = setTimeout(() => late.abort(new Error(`no answer within ${timeoutMs / 1_000} s`)), timeoutMs)
-  const abortSignal = AbortSignal.any([signal, late.signal])
+  const late = AbortSignal.timeout(timeoutMs)
+  const abortSignal = AbortSignal.any([signal, late])
   try {
     const call = generateText({
       model: await model(),
@@ -37,10 +36,8 @@ export async function tryModel(
     await untilAborted(Promise.resolve(call), abortSignal)
     return undefined
   } catch (error) {
-    const why = late.signal.aborted ? late.signal.reason : error
+    const why = late.aborted ? new Error(`no answer within ${timeoutMs / 1_000} s`) : error
     return { failure: failureOf(why, redact), ...urlOf(why) }
-  } finally {
-    clearTimeout(timer)
   }
 }
 

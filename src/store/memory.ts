@@ -1,9 +1,9 @@
 import { type Conversation, emptyConversation } from '../core/model/conversation.ts'
 import type { StoredEvent } from '../core/model/event.ts'
-import { type Instant, plusMs } from '../core/model/instant.ts'
+import type { Instant } from '../core/model/instant.ts'
 import { isExclusive, type Need } from '../core/model/needs.ts'
 import { markOf } from '../core/views/session-list.ts'
-import { dueBy, StoreClock } from './clock.ts'
+import { StoreClock } from './clock.ts'
 import { eventsOf } from './commit.ts'
 import { CONVERSATION_ORDER, fitting, paged, sortedPage, type SortKey } from './cursor.ts'
 import { Group } from './group.ts'
@@ -36,7 +36,7 @@ interface Log {
 
 export interface Turn extends TurnRow, Ref {
   readonly attempt: number
-  /** End of the lease, in elapsed milliseconds; null without one. */
+  /** End of the lease, in milliseconds; null without one. */
   readonly until: number | null
   readonly serves: Need | null
 }
@@ -103,7 +103,7 @@ class MemoryStore implements seam.Store {
     }
     const { tenant, conversation, turn, needs } = free
     const attempt = free.attempt + 1
-    this.#put({ ...free, attempt, until: this.#clock.elapsed() + ttlMs, serves: needs })
+    this.#put({ ...free, attempt, until: this.#clock.wall() + ttlMs, serves: needs })
     return { tenant, conversation, turn, attempt }
   }
 
@@ -113,7 +113,7 @@ class MemoryStore implements seam.Store {
   }
 
   async renew(lease: seam.Lease, ttlMs: number): Promise<boolean> {
-    return this.#setLease(lease, { until: this.#clock.elapsed() + ttlMs })
+    return this.#setLease(lease, { until: this.#clock.wall() + ttlMs })
   }
 
   async release(lease: seam.Lease): Promise<void> {
@@ -122,13 +122,13 @@ class MemoryStore implements seam.Store {
 
   async due(limit: number): ReturnType<seam.Store['due']> {
     this.#check()
-    const timed = [...this.#reviews.values()].flatMap(({ ref, id, due_at }) => {
-      if (due_at === null) return []
-      const ahead = this.#clock.aheadMs(ref, this.#log(ref).state.updated_at)
-      return [{ review: { ...ref, review_id: id }, due_at: plusMs(due_at, -ahead) }]
-    })
-    const due = dueBy(timed, this.#clock.now())
-    return { ...due, reviews: due.reviews.slice(0, limit) }
+    const now = this.#clock.now()
+    const timed = [...this.#reviews.values()]
+      .flatMap(({ ref, id, due_at }) => (due_at === null ? [] : [{ review: { ...ref, review_id: id }, due_at }]))
+      .sort((a, b) => (a.due_at < b.due_at ? -1 : 1))
+    const reviews = timed.filter(({ due_at }) => due_at <= now).map(({ review }) => review)
+    const next = timed[reviews.length]?.due_at
+    return { reviews: reviews.slice(0, limit), ...(next === undefined ? {} : { next }) }
   }
 
   async probe(): Promise<void> {
@@ -193,7 +193,7 @@ class MemoryStore implements seam.Store {
         key: (key: string) => log.keys.get(key),
         attempt: (turn: string) => this.#turns.get(turnKey(ref, turn))?.attempt,
       }
-      const staged = stage(group, basis, this.#clock.nowIn(ref, log.state.updated_at))
+      const staged = stage(group, basis, this.#clock.now())
       staged.rejectRefused()
       try {
         if (staged.commits.length > 0 || staged.keys.length > 0) this.#write(log, staged)
@@ -226,7 +226,7 @@ class MemoryStore implements seam.Store {
   }
 
   #isHeld({ until }: Turn): boolean {
-    return until !== null && until > this.#clock.elapsed()
+    return until !== null && until > this.#clock.wall()
   }
 
   /** Changes a lease unless it was overtaken or released. Returns whether it did. */

@@ -1,5 +1,3 @@
-import { causeText } from './cause.ts'
-
 /** Reason for a store failure. */
 export type StoreErrorCode =
   /** The idempotency key was used with a different body. */
@@ -91,3 +89,20 @@ export function fileFailure(cause: unknown, { denied, failed }: { denied: string
 }
 
 export const closed = (): StoreError => new StoreError('closed', 'The store is closed.')
+
+/** One line for the log, with SQLite's extended code, the errno or PostgreSQL's SQLSTATE. */
+function causeText(cause: unknown): string | undefined {
+  const text = typeof cause === 'string' ? cause : cause instanceof Error ? errorText(cause) : undefined
+  return text?.replaceAll(/\s*\n\s*/g, ' ').trim()
+}
+
+function errorText(error: Error & { code?: unknown; errcode?: unknown; severity?: unknown }): string {
+  // Node tries several addresses of a host; all failures say the same.
+  if (error instanceof AggregateError && error.errors[0] instanceof Error) return errorText(error.errors[0])
+  const { message, code, errcode, severity } = error
+  if (typeof errcode === 'number') return `SQLite ${errcode}: ${message}`
+  if (typeof code === 'string' && severity !== undefined) return `SQLSTATE ${code}: ${message}`
+  const named = typeof code === 'string' && !message.includes(code) ? `${code}: ${message}` : message
+  const deeper = causeText(error.cause)
+  return deeper === undefined ? named : `${named} (${deeper})`
+}

@@ -22,18 +22,17 @@ export async function withTaskFilesLocked<T>(data: string, work: () => T): Promi
   }
 }
 
-/** Copies all task files into a new database. Returns the skipped ones: not regular files, or over 8 MB. */
-export function collectTaskFiles(data: string, path: string): readonly string[] {
+/** Copies all task files into a backup. Returns the skipped ones: not regular files, or over 8 MB. */
+export function addTaskFiles(data: string, path: string): readonly string[] {
   const files = new TaskFiles(data)
   const db = new DatabaseSync(path)
   try {
+    // The whole backup is flushed at its end.
     db.exec(
-      `PRAGMA synchronous = OFF; CREATE TABLE ${TASK_FILES} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`,
+      `PRAGMA synchronous = OFF; BEGIN; CREATE TABLE ${TASK_FILES} (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT`,
     )
     const put = db.prepare(`INSERT INTO ${TASK_FILES} (name, content) VALUES (?, ?)`)
-    const names = files.names()
-    db.exec('BEGIN')
-    const skipped = names.filter(name => {
+    const skipped = files.names().filter(name => {
       const content = contentOf(files, name)
       if (content) put.run(name.replaceAll('\\', '/'), content)
       return content === undefined
@@ -43,11 +42,6 @@ export function collectTaskFiles(data: string, path: string): readonly string[] 
   } finally {
     db.close()
   }
-}
-
-export function addTaskFiles(db: DatabaseSync, collected: string): void {
-  db.prepare('ATTACH ? AS collected').run(collected)
-  db.exec(`CREATE TABLE main.${TASK_FILES} AS SELECT name, content FROM collected.${TASK_FILES}; DETACH collected`)
 }
 
 export function unpackTaskFiles(db: DatabaseSync, data: string): void {

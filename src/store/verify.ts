@@ -3,18 +3,18 @@ import type { StoredEvent } from '../core/model/event.ts'
 import { freeze, SNAPSHOT_VERSION } from '../core/model/snapshot.ts'
 import { commitOf } from './commit.ts'
 import { type ConversationRow, type ReviewRow, rowsOf, type TaskRow, titleAfter, type TurnRow } from './rows.ts'
-import { type DocumentTokens, ExpectedDocuments } from './search-check.ts'
 import { type Ref, refKey } from './store.ts'
 import { StoreError } from './store-error.ts'
 
+/** A row as a store returns it; named like `Rows`. */
+type Stored = Readonly<Record<string, unknown>>
+
 export interface StoredRows {
-  readonly conversation: Partial<ConversationRow> | undefined
-  readonly tasks: readonly Partial<TaskRow>[]
-  readonly turns: readonly Partial<TurnRow>[]
-  readonly reviews: readonly Partial<ReviewRow>[]
+  readonly conversation: Stored | undefined
+  readonly tasks: readonly Stored[]
+  readonly turns: readonly Stored[]
+  readonly reviews: readonly Stored[]
   readonly snapshot?: StoredSnapshot | undefined
-  /** The indexed documents; undefined while the index lags behind the log. */
-  readonly documents?: readonly DocumentTokens[] | undefined
 }
 export interface StoredSnapshot {
   readonly seq: number
@@ -48,23 +48,21 @@ export function damageOf(error: unknown): string {
 
 export class Replay {
   readonly #ref: Ref
-  readonly #storable: (text: string) => string
+  readonly #storable: (value: unknown) => unknown
   readonly #snapshot: StoredSnapshot | undefined
   readonly #tasks = new Map<string, TaskRow>()
   readonly #turns = new Map<string, TurnRow>()
   readonly #reviews = new Map<string, ReviewRow>()
-  readonly #documents: ExpectedDocuments
   readonly #found: string[] = []
   #state: Conversation
   #conversation: ConversationRow | undefined
   #open: StoredEvent[] = []
   #seq = 0
 
-  /** `storable` returns a text as the store can hold it, for stores that cannot hold every text. */
-  constructor(ref: Ref, snapshot: StoredSnapshot | undefined, storable = (text: string): string => text) {
+  /** `storable` returns a value as the store holds it. */
+  constructor(ref: Ref, snapshot: StoredSnapshot | undefined, storable: (value: unknown) => unknown) {
     this.#ref = ref
     this.#storable = storable
-    this.#documents = new ExpectedDocuments(storable)
     this.#snapshot = snapshot?.v === SNAPSHOT_VERSION ? snapshot : undefined
     this.#state = emptyConversation(ref.conversation)
   }
@@ -82,7 +80,7 @@ export class Replay {
     }
   }
 
-  differences({ conversation, tasks, turns, reviews, documents }: StoredRows): readonly string[] {
+  differences({ conversation, tasks, turns, reviews }: StoredRows): readonly string[] {
     this.#commit()
     if (this.#found.length > 0) return this.#found
     if (this.#snapshot && this.#snapshot.seq > this.#seq) this.#differs('its log is shorter than its snapshot')
@@ -90,8 +88,6 @@ export class Replay {
     this.#compareAll('task', tasks, 'id', this.#tasks)
     this.#compareAll('turn', turns, 'turn', this.#turns)
     this.#compareAll('review', reviews, 'id', this.#reviews)
-    const expected = this.#documents.all(this.#conversation?.title ?? null)
-    if (documents) this.#compareAll('the search entry of', documents, 'name', expected)
     return this.#found
   }
 
@@ -100,7 +96,6 @@ export class Replay {
     const commit = commitOf(this.#open)
     const before = this.#state
     this.#open = []
-    for (const event of commit.events) this.#documents.add(event)
     try {
       this.#state = fold(before, commit.events)
       const rows = rowsOf(before, this.#state, [commit])
@@ -117,7 +112,7 @@ export class Replay {
     }
   }
 
-  #compareAll<R extends object>(kind: string, stored: readonly R[], key: keyof R, expected: Map<string, R>): void {
+  #compareAll(kind: string, stored: readonly Stored[], key: string, expected: ReadonlyMap<string, object>): void {
     const left = new Map(expected)
     for (const row of stored) {
       const id = String(row[key])
@@ -129,12 +124,14 @@ export class Replay {
     for (const id of left.keys()) this.#differs(`${kind} ${id} is missing, though its log has it`)
   }
 
-  /** Compares only the fields that the store keeps. */
-  #compare<R extends object>(what: string, stored: Partial<R> | undefined, expected: R): void {
+  /** Compares only the fields that the store keeps. It keeps objects as JSON. */
+  #compare(what: string, stored: Stored | undefined, expected: object): void {
     if (!stored) return this.#differs(`${what} is missing`)
-    const asStored = (value: unknown): unknown => (typeof value === 'string' ? this.#storable(value) : value)
-    const names = Object.keys(stored) as (keyof R)[]
-    const wrong = names.filter(name => !isSame(stored[name], asStored(expected[name])))
+    const values: Stored = { ...expected }
+    const wrong = Object.keys(stored).filter(name => {
+      const [value, wanted] = [stored[name], values[name]]
+      return isObject(wanted) ? !isSameJson(value, JSON.stringify(wanted)) : value !== this.#storable(wanted)
+    })
     if (wrong.length > 0) this.#differs(`${what} differs from its log (${wrong.join(', ')})`)
   }
 
@@ -157,9 +154,9 @@ function isSame(one: unknown, other: unknown): boolean {
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null
 
-function isSameJson(one: string, other: string): boolean {
+function isSameJson(stored: unknown, expected: string): boolean {
   try {
-    return one === other || isSame(JSON.parse(one), JSON.parse(other))
+    return stored === expected || isSame(JSON.parse(String(stored)), JSON.parse(expected))
   } catch {
     return false
   }

@@ -75,7 +75,7 @@ const titles = async (folder: string, kind: 'sqlite' | 'file' = 'sqlite'): Promi
   return found.items.map(({ title }) => title).sort()
 }
 
-describe.each(['sqlite', 'file'] as const)('a backup of --store %s under load', kind => {
+describe.each(inLongRun(['sqlite', 'file'] as const, ['file'] as const))('a backup of --store %s under load', kind => {
   fault('a backup under load, restored')
   it('[BK1][BK3] holds all that was acknowledged before it began, each log whole, and restores to just that', async () => {
     const server = await serveWatched(data, ['--store', kind])
@@ -334,7 +334,7 @@ it('a backup that is killed leaves the folder usable, and under its name a whole
   expect(await titles(data)).toEqual(['of c1', 'of c2'])
 })
 
-it.each(['sqlite', 'file'] as const)(
+it.each(inLongRun(['sqlite', 'file'] as const, ['file'] as const))(
   '[BK3] a restore with --force that is killed at any step: a start finds all of the old plans, or refuses until it is finished',
   async kind => {
     await filled(kind)

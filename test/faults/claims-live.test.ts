@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { checkLines, claim, ClaimScene, HERE, markedBy, PLAN, resultOf, SOON } from '../support/claim-scene.ts'
 import { aroundCommits } from '../support/ending.ts'
+import { inLongRun } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { TOKENS } from '../support/server.ts'
 
@@ -32,6 +33,9 @@ function joinedCall({ turns: { door } }: ClaimScene): Promise<void> {
 const said = async (answered: ReturnType<ClaimScene['call']>): Promise<string> =>
   JSON.stringify(resultOf(await answered))
 
+/** Variants of a fault that another test here has: only in `npm run test:long`. */
+const long = it.runIf(process.env['LONG'])
+
 describe.concurrent('two claims of the same task at once', () => {
   fault('a claim that is raced, edited, stopped or left')
   it('are one: both calls get its answer, and find it again by their ids', () =>
@@ -51,7 +55,7 @@ describe.concurrent('two claims of the same task at once', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('sent together: one claim, one run', () =>
+  long('sent together: one claim, one run', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -60,7 +64,8 @@ describe.concurrent('two claims of the same task at once', () => {
       for (const answer of answers) expect(resultOf(answer)).toEqual({ next: '2 b', remaining: 1 })
       expect(await scene.of('claim_made')).toHaveLength(1)
       expect(scene.journal().filter(line => line === 'start a')).toHaveLength(2)
-    }))
+    }),
+  )
 })
 
 describe.concurrent('a person acts while a check runs', () => {
@@ -76,7 +81,7 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('edits the title: the claim is recorded, and nothing granted', () =>
+  long('edits the title: the claim is recorded, and nothing granted', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
       await scene.turns.person.changeTask('c1', id, version, { title: 'something else' })
@@ -84,9 +89,10 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await said(answered)).toContain('A person changed task 1')
       expect(await scene.of('claim_settled')).toMatchObject([{ data: { result: 'refused', because: 'edited' } }])
       expect(await scene.task(0)).toMatchObject({ title: 'something else', status: 'in_progress' })
-    }))
+    }),
+  )
 
-  it('removes the task: its process ends, and the call is answered', () =>
+  long('removes the task: its process ends, and the call is answered', () =>
     running(async (scene, answered) => {
       const { id, version } = await scene.task(0)
       await scene.turns.person.removeTask('c1', id, version)
@@ -94,9 +100,10 @@ describe.concurrent('a person acts while a check runs', () => {
       await scene.nothingRuns()
       expect(await scene.of('claim_settled')).toMatchObject([{ data: { result: 'refused' } }])
       expect(await scene.faults()).toEqual([])
-    }))
+    }),
+  )
 
-  it('stops the run: inconclusive, refused, not counted, and the next claim is checked', () =>
+  long('stops the run: inconclusive, refused, not counted, and the next claim is checked', () =>
     running(async (scene, answered) => {
       const { id, checks = [] } = await scene.task(0)
       await scene.turns.person.stopCheck('c1', id, checks[0]?.id ?? '')
@@ -106,7 +113,8 @@ describe.concurrent('a person acts while a check runs', () => {
       expect((await scene.turns.door.read(HERE)).proof.get(id)?.reds).toBe(0)
       scene.remove('hold-a')
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual({ next: '2 b', remaining: 1 })
-    }))
+    }),
+  )
 
   it('stops the turn of an agent elsewhere: its process ends, and so does the claim', () =>
     running(async (scene, answered) => {
@@ -118,26 +126,28 @@ describe.concurrent('a person acts while a check runs', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it.each(['baseline', 'claim'] as const)('stops a turn of ours (%s): the turn ends without its check', why =>
-    ClaimScene.play(
-      async scene => {
-        await scene.takeOver()
-        if (why === 'baseline') scene.write('hold-a')
-        const reader = await scene.turns.open({ message: 'Do a and b.' })
-        if (why === 'claim') {
-          await scene.ran('baseline', 2)
-          scene.write('hold-a')
-        }
-        await scene.begun('a', why === 'baseline' ? 1 : 2)
-        await scene.turns.person.stop('c1', 't1')
-        await reader.over
-        await scene.nothingRuns()
-        expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'stopped' } }])
-        expect((await scene.of('check_started')).length).toBe((await scene.of('check_ran')).length)
-        expect(await scene.faults()).toEqual([])
-      },
-      { answers: ({ messages }) => (messages.some(({ role }) => role === 'assistant') ? CLAIM : PLANNED) },
-    ),
+  it.each(inLongRun(['baseline', 'claim'] as const, ['claim'] as const))(
+    'stops a turn of ours (%s): the turn ends without its check',
+    why =>
+      ClaimScene.play(
+        async scene => {
+          await scene.takeOver()
+          if (why === 'baseline') scene.write('hold-a')
+          const reader = await scene.turns.open({ message: 'Do a and b.' })
+          if (why === 'claim') {
+            await scene.ran('baseline', 2)
+            scene.write('hold-a')
+          }
+          await scene.begun('a', why === 'baseline' ? 1 : 2)
+          await scene.turns.person.stop('c1', 't1')
+          await reader.over
+          await scene.nothingRuns()
+          expect(reader.of('turn_finished')).toMatchObject([{ data: { status: 'stopped' } }])
+          expect((await scene.of('check_started')).length).toBe((await scene.of('check_ran')).length)
+          expect(await scene.faults()).toEqual([])
+        },
+        { answers: ({ messages }) => (messages.some(({ role }) => role === 'assistant') ? CLAIM : PLANNED) },
+      ),
   )
 })
 
@@ -162,7 +172,7 @@ describe.concurrent('a call that does not wait', () => {
       expect(scene.journal().filter(line => line === 'start a')).toHaveLength(2)
     }))
 
-  it('[CF7] an edge that cannot wait longer says `checking`; the same call again gets the answer', () =>
+  long('[CF7] an edge that cannot wait longer says `checking`; the same call again gets the answer', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child({ waitMs: 200 })
       await scene.planned(child.agent)
@@ -175,7 +185,8 @@ describe.concurrent('a call that does not wait', () => {
       scene.remove('hold-a')
       await scene.reached('claim_settled')
       expect(resultOf(await scene.call(claim(1), child.agent))).toEqual({ next: '2 b', remaining: 1 })
-    }))
+    }),
+  )
 })
 
 describe.concurrent('no process with the workspace', () => {
@@ -209,7 +220,7 @@ describe.concurrent('no process with the workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('[CF8] the claim that leaves nothing open, though its task has no check: the task stays open, not counted', () =>
+  long('[CF8] the claim that leaves nothing open, though its task has no check: the task stays open, not counted', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
       await scene.planned(child.agent)
@@ -231,9 +242,10 @@ describe.concurrent('no process with the workspace', () => {
         reopened: ['1 a: its check `./check-a` fails now with exit code 1'],
       })
       expect(await scene.task(0)).toMatchObject({ status: 'in_progress', checks: [{ state: 'failed' }] })
-    }))
+    }),
+  )
 
-  it('[CF8] killed in the final pass: the claim ends, and nothing of it is left running', () =>
+  long('[CF8] killed in the final pass: the claim ends, and nothing of it is left running', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child()
       await scene.planned(child.agent)
@@ -256,9 +268,10 @@ describe.concurrent('no process with the workspace', () => {
       expect([status, standing_reasons?.join()]).toEqual(['completed', expect.not.stringContaining('being checked')])
       expect((await scene.task(1)).status).toBe('in_progress')
       expect(await scene.faults()).toEqual([])
-    }))
+    }),
+  )
 
-  it('[TC12] a turn of ours that continues the plan ends incomplete, says why, and counts the whole plan', () =>
+  long('[TC12] a turn of ours that continues the plan ends incomplete, says why, and counts the whole plan', () =>
     ClaimScene.play(
       async scene => {
         const child = await scene.child()
@@ -282,9 +295,10 @@ describe.concurrent('no process with the workspace', () => {
         isAway: true,
         answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'All done.' : CLAIM_B),
       },
-    ))
+    ),
+  )
 
-  it('[CF8] a claim in a turn of ours is refused, and the turn goes on', () =>
+  long('[CF8] a claim in a turn of ours is refused, and the turn goes on', () =>
     ClaimScene.play(
       async scene => {
         const child = await scene.child()
@@ -300,9 +314,10 @@ describe.concurrent('no process with the workspace', () => {
         expect(reader.of('turn_finished')).toMatchObject([{ data: { remaining: 2 } }])
       },
       { isAway: true, answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'Not done.' : CLAIM) },
-    ))
+    ),
+  )
 
-  it('[TC12] with a process that has it, a turn of ours without it is checked there', () =>
+  long('[TC12] with a process that has it, a turn of ours without it is checked there', () =>
     ClaimScene.play(
       async scene => {
         const child = await scene.child({ drives: false })
@@ -319,9 +334,10 @@ describe.concurrent('no process with the workspace', () => {
         isAway: true,
         answers: ({ messages }) => (messages.some(({ role }) => role === 'tool') ? 'All done.' : CLAIM_B),
       },
-    ))
+    ),
+  )
 
-  it('[CF8] while a person has to tick it, nobody needs the workspace: the claim waits', () =>
+  long('[CF8] while a person has to tick it, nobody needs the workspace: the claim waits', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -333,22 +349,26 @@ describe.concurrent('no process with the workspace', () => {
       await scene.reached('claim_made')
       await scene.turns.person.tickCheck('c1', id, task.checks?.[0]?.id ?? '')
       expect(resultOf(await claimed)).toEqual({ next: '2 b', remaining: 1 })
-    }))
+    }),
+  )
 })
 
 describe.concurrent('a plan without a review', () => {
   fault('a claim that is raced, edited, stopped or left')
-  it('is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer', () =>
-    ClaimScene.play(async scene => {
-      const child = await scene.child({ waitMs: 200 })
-      scene.write('hold-a')
-      expect(await scene.call(PLAN, child.agent)).toEqual({ status: 'checking', claim_id: 'call-plan' })
-      const answered = scene.call(PLAN)
-      await scene.begun('a', 1)
-      scene.remove('hold-a')
-      expect(resultOf(await answered)).toMatchObject({ ids: [1, 2], next: '1 a' })
-      expect((await scene.of('check_ran')).map(({ data }) => data.result)).toEqual(['failed', 'failed'])
-    }))
+  long(
+    'is answered after its checks; an edge that cannot wait says `checking`, and the same call gets the answer',
+    () =>
+      ClaimScene.play(async scene => {
+        const child = await scene.child({ waitMs: 200 })
+        scene.write('hold-a')
+        expect(await scene.call(PLAN, child.agent)).toEqual({ status: 'checking', claim_id: 'call-plan' })
+        const answered = scene.call(PLAN)
+        await scene.begun('a', 1)
+        scene.remove('hold-a')
+        expect(resultOf(await answered)).toMatchObject({ ids: [1, 2], next: '1 a' })
+        expect((await scene.of('check_ran')).map(({ data }) => data.result)).toEqual(['failed', 'failed'])
+      }),
+  )
 })
 
 describe.concurrent('a process that is ended in good order', () => {
@@ -417,7 +437,7 @@ describe.concurrent('two processes with the same workspace', () => {
       expect(await scene.faults()).toEqual([])
     }))
 
-  it('thawed, it kills its check at once, without asking it to end', () =>
+  long('thawed, it kills its check at once, without asking it to end', () =>
     ClaimScene.play(async scene => {
       scene.script('check-a', `trap 'echo asked >>${scene.folder}/asked' TERM`, ...checkLines(scene.folder, 'a'))
       const frozen = await scene.child()
@@ -436,9 +456,10 @@ describe.concurrent('two processes with the same workspace', () => {
       scene.remove('hold-a')
       expect(resultOf(await answered)).toEqual({ next: '2 b', remaining: 1 })
       expect(await scene.faults()).toEqual([])
-    }))
+    }),
+  )
 
-  it('frozen right after it wrote down the start: it starts nothing when it wakes', () =>
+  long('frozen right after it wrote down the start: it starts nothing when it wakes', () =>
     ClaimScene.play(async scene => {
       const child = await scene.child({
         endAt: { when: 'after', nth: 3, line: 'check_started', signal: 'SIGSTOP' },
@@ -454,7 +475,8 @@ describe.concurrent('two processes with the same workspace', () => {
       await lost
       expect(scene.journal().filter(line => line === 'start a')).toHaveLength(2)
       expect(await scene.faults()).toEqual([])
-    }))
+    }),
+  )
 })
 
 const PLANNED = {

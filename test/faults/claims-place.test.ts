@@ -22,6 +22,9 @@ async function unproven(scene: ClaimScene, answered: ReturnType<ClaimScene['call
   return said
 }
 
+/** Variants of a fault that another test here has: only in `npm run test:long`. */
+const long = it.runIf(process.env['LONG'])
+
 describe.concurrent('a workspace that fails', () => {
   fault('a workspace or program that is gone')
   it('vanishes before the run: inconclusive; back again, the task can be claimed', () =>
@@ -34,7 +37,7 @@ describe.concurrent('a workspace that fails', () => {
       expect(resultOf(await scene.call(claim(1, 'call-again')))).toEqual(DONE)
     }))
 
-  it('vanishes while a check runs: inconclusive, though the check passed', () =>
+  long('vanishes while a check runs: inconclusive, though the check passed', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
@@ -44,15 +47,17 @@ describe.concurrent('a workspace that fails', () => {
       renameSync(scene.workspace, `${scene.workspace}-away`)
       rmSync(join(`${scene.workspace}-away`, 'hold-a'))
       expect(await unproven(scene, answered)).toContain('The workspace was removed or replaced')
-    }))
+    }),
+  )
 
-  it('its program is gone: inconclusive', () =>
+  long('its program is gone: inconclusive', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       await scene.planned()
       scene.remove('check-a')
       expect(await unproven(scene, scene.call(claim(1)))).toContain('check-a')
-    }))
+    }),
+  )
 })
 
 describe.concurrent('a check that attacks', () => {
@@ -158,7 +163,7 @@ describe('over MCP', () => {
       }
     }))
 
-  it('a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
+  long('a plan whose checks outlast the client is `checking`; `await_review` waits for them', () =>
     ClaimScene.play(async scene => {
       await scene.takeOver()
       const waitLimits = { holdMs: 200, roundMs: 200 }
@@ -177,7 +182,8 @@ describe('over MCP', () => {
         await host.client.close()
         await server.close()
       }
-    }))
+    }),
+  )
 
   // Leases of the real program last 6 s.
   it.each(inLongRun(['claim', 'baseline'], ['claim']))(

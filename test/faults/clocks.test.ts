@@ -6,18 +6,10 @@ import { type Child, inLongRun, runCli } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { scratchFolder } from '../support/scratch.ts'
-import { Scene } from '../support/turn-scene.ts'
-import type { Story } from '../support/turn-story.ts'
 
 const HOUR_MS = 3_600_000
 /** Longer than the time between two looks for due reviews. */
 const TIMEOUT_MS = 3_000
-
-/** Of how much the clock of a server is wrong from the start, and by how much it jumps. */
-interface WrongClock {
-  readonly off?: number
-  readonly jump?: number
-}
 
 interface Served {
   readonly person: Client
@@ -32,13 +24,13 @@ const PRELOAD = `--import=${new URL('../support/jumping-clock.ts', import.meta.u
 /** Runs servers on one store, one after the other. */
 async function withStore(
   kind: string,
-  work: (serve: (clock?: WrongClock) => Promise<Served>) => Promise<void>,
+  work: (serve: (jump: number) => Promise<Served>) => Promise<void>,
 ): Promise<void> {
   const data = scratchFolder()
   const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined
   const children: Child[] = []
-  const serve = async ({ off = 0, jump = 0 }: WrongClock = {}): Promise<Served> => {
-    const env = { NODE_OPTIONS: PRELOAD, CLOCK_OFF_MS: String(off), CLOCK_JUMP_MS: String(jump) }
+  const serve = async (jump: number): Promise<Served> => {
+    const env = { NODE_OPTIONS: PRELOAD, CLOCK_JUMP_MS: String(jump) }
     const child = runCli(['serve', '--port', '0', '--data', data, '--store', database?.url ?? kind], { env })
     children.push(child)
     const [url = ''] = /http:\S+?(?=#)/.exec(await child.line(line => line.startsWith('Runsheet is ready'))) ?? []
@@ -116,12 +108,12 @@ const jumps: readonly (readonly [string, number])[] = [
   ['back', -HOUR_MS],
 ]
 
-fault('a clock that jumps or is wrong by an hour')
+fault('a clock that jumps by an hour')
 
 describe.concurrent.each(stores)('a wall clock that jumps while a review is pending (%s)', kind => {
   it.each(jumps)('[DO6][EV5] an hour %s: the review ends after its own time, and no timestamp is earlier', (_, jump) =>
     withStore(kind, async serve => {
-      const server = await serve({ jump })
+      const server = await serve(jump)
       const { id, since } = await open(server, 'c1')
       await server.jump()
       expect(await outcomeOf(server, id)).toBe('expired')
@@ -135,7 +127,7 @@ describe.concurrent.each(stores)('a wall clock that jumps while a review is pend
 describe.concurrent('a wall clock that jumps', () => {
   it('[DO6] an hour ahead: a person can still decide what is pending', () =>
     withStore('sqlite', async serve => {
-      const server = await serve({ jump: HOUR_MS })
+      const server = await serve(HOUR_MS)
       const { id } = await open(server, 'c1')
       await server.jump()
       await server.person.decide(id, { action: 'confirm', tasks: [{ title: 'one' }] })
@@ -146,7 +138,7 @@ describe.concurrent('a wall clock that jumps', () => {
     '[DO6] an hour %s: the store follows it once no deadline is pending',
     (_, jump) =>
       withStore('sqlite', async serve => {
-        const server = await serve({ jump })
+        const server = await serve(jump)
         const { id } = await open(server, 'c1')
         await server.jump()
         await outcomeOf(server, id)
@@ -159,82 +151,4 @@ describe.concurrent('a wall clock that jumps', () => {
         await until(async () => ((await off()) === Math.sign(jump) ? true : undefined))
       }),
   )
-
-  it('[DO6] an hour back, before the review: it ends after its own time, though its log is an hour ahead', () =>
-    withStore('sqlite', async serve => {
-      const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
-      await server.person.setPolicy('c1', { review: true })
-      await server.jump()
-      const { id, since } = await open(server, 'c1')
-      expect(await outcomeOf(server, id)).toBe('expired')
-      expect(performance.now() - since).toBeGreaterThanOrEqual(TIMEOUT_MS)
-    }))
-
-  it.each(inLongRun(['sqlite', 'file', 'memory'], ['sqlite']))(
-    '[DO6] an hour back, before a long review and a short one whose log is ahead: the short one ends first (%s)',
-    kind =>
-      withStore(kind, async serve => {
-        const server = await serve({ off: HOUR_MS, jump: -HOUR_MS })
-        await server.person.setPolicy('old', { review: true })
-        await server.jump()
-        const long = await open(server, 'new', 60_000)
-        const short = await open(server, 'old')
-        expect(await outcomeOf(server, short.id)).toBe('expired')
-        expect(performance.now() - short.since).toBeGreaterThanOrEqual(TIMEOUT_MS)
-        expect((await server.person.review(long.id)).review.status).toBe('pending')
-      }),
-  )
-
-  it.each(inLongRun(['sqlite', 'file'], ['sqlite']))(
-    'an hour back, with a restart: the review waits no longer than its own time, whichever others wait (%s)',
-    kind =>
-      withStore(kind, async serve => {
-        const ahead = await serve({ off: HOUR_MS })
-        const { id } = await open(ahead, 'c1')
-        await ahead.kill()
-        const server = await serve()
-        const long = await open(server, 'c2', 60_000)
-        expect(await outcomeOf(server, id)).toBe('expired')
-        expect((await server.person.review(long.id)).review.status).toBe('pending')
-      }),
-  )
-})
-
-describe.concurrent('a turn whose driver has a wrong clock', () => {
-  const story: Story = { body: { message: 'Say it.', review: false }, steps: ['Said.'], commits: [], tasks: [] }
-  const wrong = (off: number): readonly string[] => ['env', `NODE_OPTIONS=${PRELOAD}`, `CLOCK_OFF_MS=${off}`]
-  /** The model hangs at its first call. */
-  const hanging = ({ turns: { provider } }: Scene): void => {
-    let calls = 0
-    provider.script(() => (++calls === 1 ? { text: 'Sa', hangs: true } : 'Said.'))
-  }
-
-  it('an hour ahead, which dies: another process takes it over as soon as any', () =>
-    Scene.play(story, async scene => {
-      hanging(scene)
-      const reader = await scene.start()
-      const child = scene.child({}, wrong(HOUR_MS))
-      await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
-      child.process.kill('SIGKILL')
-      await child.ended
-      await scene.takeOver()
-      await reader.over
-      expect(JSON.stringify(reader.events)).toContain('Said.')
-    }))
-
-  it('an hour behind, which is alive: nobody takes it over', () =>
-    Scene.play(story, async scene => {
-      hanging(scene)
-      const reader = await scene.start()
-      // A lease that a busy machine does not lose.
-      const leaseMs = 3_000
-      scene.child({ leaseMs }, wrong(-HOUR_MS))
-      await until(async () => (scene.turns.provider.asked.length > 0 ? true : undefined))
-      const runner = await scene.takeOver(undefined, leaseMs)
-      const renewals = new Set<string>()
-      await until(async () => (renewals.add(scene.leaseEnd()).size > 4 ? true : undefined))
-      expect(runner.size).toBe(0)
-      expect(scene.turns.provider.asked).toHaveLength(1)
-      expect(reader.isOver).toBe(false)
-    }))
 })

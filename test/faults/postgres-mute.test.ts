@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { nextHint, note, run, startTurn } from '../store/contract.ts'
 import type { PostgresFaultPoint } from '../../src/store/postgres/commits.ts'
 import { Connections } from '../../src/store/postgres/connections.ts'
-import type { PostgresStore, PostgresStoreOptions } from '../../src/store/postgres/store.ts'
-import type { Hint, Ref, Store } from '../../src/store/store.ts'
+import type { PostgresStoreOptions } from '../../src/store/postgres/store.ts'
+import type { FullStore, Hint, Ref, Store } from '../../src/store/store.ts'
 import type { StoreError } from '../../src/store/store-error.ts'
 import { inLongRun } from '../support/children.ts'
 import { fault } from '../support/faults.ts'
@@ -204,7 +204,7 @@ describePostgres.concurrent('postgres: what a session is told', () => {
 /** A store that is muted once, at one point of its first commit. */
 async function muteAt(fault: PostgresFaultPoint, muting: Parameters<MuteProxy['mute']>[0]) {
   let isArmed = true
-  const opened: { proxy: MuteProxy; store: PostgresStore; direct: PostgresStore } = await behindProxy({
+  const opened: { proxy: MuteProxy; store: FullStore; direct: FullStore } = await behindProxy({
     onFaultPoint: point => {
       if (point !== fault || !isArmed) return
       isArmed = false

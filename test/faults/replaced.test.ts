@@ -114,9 +114,12 @@ const ready = async ({ url }: Served): Promise<[number, unknown]> => {
 
 fault('files that are deleted, moved or replaced under a server')
 
+/** Variants of a fault that another test here has: only in `npm run test:long`. */
+const long = it.runIf(process.env['LONG'])
+
 describe.each(['sqlite', 'file'] as const)('runsheet serve --store %s', kind => {
   // Both have their log in the same database: where time is short, two losses are enough for the second one.
-  it.each(kind === 'sqlite' ? LOSSES : inLongRun(LOSSES, LOSSES.slice(4, 6)))(
+  it.each(inLongRun(LOSSES, kind === 'sqlite' ? LOSSES.slice(3) : LOSSES.slice(4, 5)))(
     '[SQ11] %s: writes are refused, /readyz says why, reads go on, and it is logged once',
     async (_, lose, detail) => {
       const server = await serve(kind)
@@ -158,7 +161,7 @@ describe('runsheet serve, after that', () => {
     expect(readdirSync(data)).toContainEqual(expect.stringMatching(/^runsheet\.db-wal\.replaced-\d+$/))
   })
 
-  it('loses nothing if only the -wal was deleted and it is stopped properly', async () => {
+  long('loses nothing if only the -wal was deleted and it is stopped properly', async () => {
     const server = await serve()
     await addTask(server, 'before')
     rmSync(`${path}-wal`)
@@ -261,7 +264,7 @@ describe('the folder of the task files', () => {
     expect((await server.stop()).stderr).not.toContain('storage failed')
   })
 
-  it('[FI16] replaced by a link under a server: the link is not followed, and nothing is written', async () => {
+  long('[FI16] replaced by a link under a server: the link is not followed, and nothing is written', async () => {
     const server = await serve('file')
     await addTask(server, 'before')
     renameSync(folder(), moved())
@@ -275,7 +278,7 @@ describe('the folder of the task files', () => {
     await server.stop()
   })
 
-  it('without its lock file keeps nobody out, so nothing is written', async () => {
+  long('without its lock file keeps nobody out, so nothing is written', async () => {
     const store = await openFileStore({ data })
     ends.push(() => store.close())
     await store.commit(ref, run(openTurn('t1')))

@@ -54,7 +54,7 @@ async function serve(store: string): Promise<{ person: Client; agent: Client; ki
   return { person: client('person-token'), agent: client('agent-token'), kill }
 }
 
-describe.each(['sqlite', 'file', 'postgres'])('on %s', kind => {
+describe.each(inLongRun(['sqlite', 'file', 'postgres'], ['sqlite', 'postgres']))('on %s', kind => {
   fault(`kill -9 right after a decision was answered (${kind})`)
   it('[RH2] a decision that was answered with 200 survives kill -9 right after it', async () => {
     const database = kind === 'postgres' ? await freshDatabase(inject('postgresUrl')) : undefined

@@ -195,8 +195,6 @@ describe('verify', () => {
   it.each<[string, string]>([
     ['a title', "UPDATE conversations SET title = 'x' WHERE conversation = 'plan'"],
     ['a task that is not in the log', "UPDATE tasks SET id = id || 'x' WHERE seq = 5"],
-    ['what a task is found by', "UPDATE search_documents SET tokens = 'x' WHERE kind = 1 AND seq = 5"],
-    ['what cannot be found any more', 'DELETE FROM search_documents WHERE kind = 0'],
     ["a turn's status", "UPDATE turns SET status = 'finished'"],
     ['a review', `UPDATE reviews SET body = replace(body, 'Bake', 'Burn')`],
     ['an event', `UPDATE events SET data = replace(data, 'task 7', 'task 8') WHERE data LIKE '%task 7 %'`],

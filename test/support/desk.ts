@@ -10,6 +10,7 @@ import type { ToolContext } from '../../src/engine/toolsets/context.ts'
 import { callTool } from '../../src/engine/toolsets/call-tool.ts'
 import { beginCall, type CallState } from '../../src/engine/toolsets/calls.ts'
 import type { Toolset } from '../../src/engine/toolsets/toolset.ts'
+import { settlesIn } from './domain.ts'
 
 /** For tests: ids that count up, so that a test can spell out whole answers. */
 export const uuid = (number: number): string => `0190a000-0000-7000-8000-${String(number).padStart(12, '0')}`
@@ -107,7 +108,10 @@ export class Desk {
     await this.door.run(HERE, { type: 'set_policy', by: 'person', policy: { assessor: true } })
     await this.door.run(HERE, { type: 'make_claims', ...at, basis: 0, claims: [claim], held })
     const said = { task: task_id, verdict: 'not_ok', reason: 'No.', model: 'm', seal: 's' } as const
-    await this.door.run(HERE, { type: 'assess_task', turn_id: this.turn, ...said }, { type: 'settle_call', ...at })
+    await this.door.transact(HERE, transaction => {
+      transaction.mustRun({ type: 'assess_task', turn_id: this.turn, ...said })
+      transaction.take(settlesIn(transaction.state, { type: 'settle_call', ...at }, transaction.now))
+    })
   }
 
   /** Decides the review that `waiting` waits for; resolves with what the model is told. */

@@ -5,7 +5,8 @@ import { decide } from '../../src/core/decide/index.ts'
 import { attempt, settled, type Wait } from '../../src/core/decide/settle.ts'
 import { findTask } from '../../src/core/decide/tasks.ts'
 import { Refusal } from '../../src/core/model/refusal.ts'
-import type { EventData, EventType, StoredEvent } from '../../src/core/model/event.ts'
+import { claimsOf } from '../../src/core/proof/open-claims.ts'
+import type { EventData, EventType, NewEvent, StoredEvent } from '../../src/core/model/event.ts'
 import type { SomeFields } from '../../src/core/model/fields.ts'
 import { type Instant, plusMs } from '../../src/core/model/instant.ts'
 import type { PolicyPatch, ToolsetName } from '../../src/core/model/policy.ts'
@@ -23,6 +24,19 @@ type EditExtras = Partial<Omit<CommandOf<'edit_tasks'>, 'type' | 'by'>>
 type Assessment = Partial<Omit<CommandOf<'assess_task'>, 'type'>>
 type Edit = CommandOf<'edit_tasks'>
 
+/** Settles the claims of a call and applies it. No events while a claim needs more. */
+export type SettleCall = Learnt & {
+  readonly type: 'settle_call'
+  readonly turn_id: string
+  readonly tool_call_id: string
+}
+
+export function settlesIn(state: Conversation, call: SettleCall, now: Instant): readonly NewEvent[] {
+  if (claimsOf(state, call.turn_id, call.tool_call_id).length === 0) return []
+  const done = settled(state, call, call, now)
+  return 'needs' in done ? [] : done.events
+}
+
 /** One conversation under test: its state, its log, and a clock that only the test moves. */
 export class Driver {
   state: Conversation = emptyConversation('chat-1')
@@ -31,8 +45,9 @@ export class Driver {
   #drawn = 0
 
   /** The events of a command, or its refusal. */
-  ask(command: Command): StoredEvent[] | Refusal {
-    const decided = decide(this.state, command, this.now)
+  ask(command: Command | SettleCall): StoredEvent[] | Refusal {
+    const decided =
+      command.type === 'settle_call' ? settlesIn(this.state, command, this.now) : decide(this.state, command, this.now)
     if (decided instanceof Refusal) return decided
     const events = stamped(this.state, decided, this.now)
     this.state = fold(this.state, events)
@@ -41,7 +56,7 @@ export class Driver {
   }
 
   /** For commands that must be accepted. */
-  run(command: Command): StoredEvent[] {
+  run(command: Command | SettleCall): StoredEvent[] {
     const answer = this.ask(command)
     if (answer instanceof Refusal) throw answer
     return answer
@@ -159,7 +174,7 @@ export class Driver {
   /** Settles a held call: its events, what its caller is told if it is refused, or what it waits for. */
   settlesCall(tool_call_id = 'call-9', learnt: Learnt = {}, turn_id = this.#turn()): StoredEvent[] | Refusal | Wait {
     const command = { type: 'settle_call', turn_id, tool_call_id, ...learnt } as const
-    const done = settled(this.state, command, this.now)
+    const done = settled(this.state, command, command, this.now)
     if ('needs' in done) return done
     const events = this.run(command)
     return done.refusal ?? done.refusals.get(0) ?? events

@@ -18,7 +18,7 @@ export const FAULT_ROWS: Readonly<Record<string, readonly string[]>> = {
   'a disk that is full or read-only': ['test/faults/claims-place.test.ts', 'test/faults/disk.test.ts'],
   'kill -9 of a process that has a claim checked': ['test/faults/claims-place.test.ts', 'test/faults/claims.test.ts'],
   'a claim over MCP whose caller leaves or whose process dies': ['test/faults/claims-place.test.ts'],
-  'a clock that jumps or is wrong by an hour': ['test/faults/clocks.test.ts'],
+  'a clock that jumps by an hour': ['test/faults/clocks.test.ts'],
   'a damaged or foreign database file': ['test/faults/damage.test.ts'],
   'a database that is destroyed while it is open': ['test/faults/damage.test.ts'],
   'a broken task file': [

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
@@ -8,7 +10,8 @@ import { BUILT } from './children.ts'
 /** The programs that tests start most often. */
 const PROGRAMS = ['check-runner', 'claim-child', 'mcp-fixture', 'turn-child', 'writer']
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const FOLDER = join(ROOT, 'node_modules/.cache/children')
+/** One per checkout: worktrees may share their node_modules. */
+const FOLDER = join(tmpdir(), `runsheet-children-${hash('sha256', ROOT, 'hex').slice(0, 8)}`)
 
 // On the process, since each project loads this module anew.
 declare global {

@@ -1,9 +1,9 @@
-// For `node --import`: a wall clock that is wrong by CLOCK_OFF_MS, and jumps by CLOCK_JUMP_MS at each SIGUSR2.
+// For `node --import`: a wall clock that jumps by CLOCK_JUMP_MS at each SIGUSR2.
 import { writeSync } from 'node:fs'
 
 const RealDate = Date
 const { timeOrigin } = performance
-let shift = Number(process.env['CLOCK_OFF_MS'] ?? 0)
+let shift = 0
 
 globalThis.Date = new Proxy(RealDate, {
   construct: (target, args, newTarget) =>

@@ -2,7 +2,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Client } from 'pg'
 import { describe, inject } from 'vitest'
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/store/postgres/store.ts'
+import { openPostgresStore, type PostgresStoreOptions } from '../../src/store/postgres/store.ts'
+import type { FullStore } from '../../src/store/store.ts'
 import { freshDatabase } from './postgres.ts'
 import { atTestEnd, tellTestsApart } from './test-end.ts'
 
@@ -29,7 +30,7 @@ export async function ownDatabase(): Promise<string> {
 }
 
 /** A store for one test, closed with it. */
-export async function ownStore(options: PostgresStoreOptions): Promise<PostgresStore> {
+export async function ownStore(options: PostgresStoreOptions): Promise<FullStore> {
   const store = await openPostgresStore(options)
   atTestEnd(() => store.close())
   return store

@@ -8,6 +8,7 @@ import type { DraftRow } from '../../src/core/model/review.ts'
 import type { DecisionAnswer, SentRow, TaskView } from '../../src/core/views/wire.ts'
 import { plainMaker } from '../../src/engine/door/checks.ts'
 import { type Answered, type CheckedServer, started } from './checked.ts'
+import { type SettleCall, settlesIn } from './domain.ts'
 import { REVIEWS } from './reviews.ts'
 import { BY_PLAN } from './asked-by.ts'
 
@@ -123,14 +124,20 @@ export class Bench {
 
   /** The call of a claim that its checks did not pass is refused. */
   async refuses(call = 'call-2'): Promise<void> {
-    await this.run({ type: 'settle_call', turn_id: TURN, tool_call_id: call })
+    await this.#settle({ type: 'settle_call', turn_id: TURN, tool_call_id: call })
   }
 
   /** The call of a claim whose checks are over is made, on the files that the last run saw. */
   async settles(_task: TaskView, call = 'call-2'): Promise<void> {
     const state = await this.server.door.read(HERE)
     const seen = { fingerprint: planOf(state, TURN).looked?.fingerprint }
-    await this.run({ type: 'settle_call', turn_id: TURN, tool_call_id: call, seen })
+    await this.#settle({ type: 'settle_call', turn_id: TURN, tool_call_id: call, seen })
+  }
+
+  async #settle(call: SettleCall): Promise<void> {
+    await this.server.door.transact(HERE, transaction => {
+      transaction.take(settlesIn(transaction.state, call, transaction.now))
+    })
   }
 
   async log(): Promise<readonly StoredEvent[]> {

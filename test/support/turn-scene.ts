@@ -1,6 +1,5 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { expect, inject } from 'vitest'
 import { configuredModels } from '../../src/models/models.ts'
 import { givenTools, type OutsideTools } from '../../src/engine/worker/outside.ts'
@@ -87,14 +86,6 @@ export class Scene {
     this.#ends.push(() => runner.close())
     runner.start()
     return runner
-  }
-
-  /** Until when the turn's lease is said to last, as SQLite has it. */
-  leaseEnd(): string {
-    const db = new DatabaseSync(this.#order.at, { readOnly: true })
-    const row = db.prepare('SELECT until FROM turns').get()
-    db.close()
-    return String(row?.['until'])
   }
 
   async check(reader: ChatReader): Promise<void> {

@@ -4,9 +4,10 @@ import type { Redactor } from '../../core/text/redact.ts'
 import type { Door } from '../../engine/door/door.ts'
 import { MAX_HOOK_MS } from '../../hosts/hook-event.ts'
 import { deliverHook } from '../../hosts/hook-handler.ts'
+import { type HookNotes, ProcessNotes } from '../../hosts/hook-notes.ts'
 import { makePrivateFolder } from '../../store/private-file.ts'
 import { LOCAL_TENANT } from '../../store/store.ts'
-import { answerLine, fileNotes, type HookCommand, hostEvent } from '../hook-event.ts'
+import { answerLine, type HookCommand, hostEvent, leaveSession } from '../hook-event.ts'
 import { HAS_SOCKETS, hookSocket, hostProcess, hostsFolder, MAX_PAYLOAD } from './hook-socket.ts'
 
 interface HookServerOptions {
@@ -31,7 +32,8 @@ export function serveHooks(options: HookServerOptions): () => void {
   const { data, onError } = options
   const path = hookSocket(data, hostProcess())
   if (Buffer.byteLength(path) > MAX_PATH) return () => {}
-  const server = createServer({ allowHalfOpen: true }, socket => serve(socket, options))
+  const notes = new ProcessNotes()
+  const server = createServer({ allowHalfOpen: true }, socket => serve(socket, notes, options))
   server.on('error', () => {}).unref()
   try {
     makePrivateFolder(hostsFolder(data))
@@ -54,7 +56,7 @@ function listenPrivately(server: Server, path: string): void {
   }
 }
 
-function serve(socket: Socket, options: HookServerOptions): void {
+function serve(socket: Socket, notes: HookNotes, options: HookServerOptions): void {
   const chunks: Buffer[] = []
   let room = MAX_LINE + MAX_PAYLOAD
   socket.on('error', () => {}).setTimeout(MAX_HOOK_MS, () => socket.destroy())
@@ -64,7 +66,7 @@ function serve(socket: Socket, options: HookServerOptions): void {
     if (room < 0) socket.destroy()
   })
   socket.once('end', () => {
-    answer(Buffer.concat(chunks).toString('utf8'), options).then(
+    answer(Buffer.concat(chunks).toString('utf8'), notes, options).then(
       text => socket.end(text),
       (error: unknown) => {
         options.onError(error)
@@ -74,13 +76,14 @@ function serve(socket: Socket, options: HookServerOptions): void {
   })
 }
 
-async function answer(text: string, options: HookServerOptions): Promise<string> {
+async function answer(text: string, ours: HookNotes, options: HookServerOptions): Promise<string> {
   const [line = ''] = text.split('\n', 1)
   const hook = hostEvent(JSON.parse(line) as HookCommand, text.slice(line.length + 1))
   if (!hook) return ''
   const { data, door, redact, session, onError } = options
   const { host, event, features, given } = hook
   const ref = { tenant: LOCAL_TENANT, conversation: session ?? event.session }
-  const notes = given ?? fileNotes(data, host)
+  const notes = given ?? ours
+  if (!given && (event.kind === 'start' || event.kind === 'prompt')) leaveSession(data, host, event.session)
   return answerLine(hook, await deliverHook(event, { door, ref, features, notes, redact, onError }))
 }

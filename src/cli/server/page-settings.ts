@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, lstatSync } from 'node:fs'
+import { chmodSync, lstatSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type PolicyPatch, policyProblem } from '../../core/model/policy.ts'
@@ -59,7 +59,7 @@ export class LiveSettings {
     if (problem) throw new CliError(problem.message)
     this.#options = options
     this.#disk = new SettingsOnDisk(options.folder)
-    this.#stamp = this.#disk.stamp()
+    this.#stamp = stampOf(this.#disk.path)
     try {
       this.#current = this.#load()
     } catch (error) {
@@ -144,7 +144,7 @@ export class LiveSettings {
 
   /** Compares the file's stat, which takes microseconds and, unlike a watcher, misses no change. */
   #fresh(): Current {
-    const stamp = this.#disk.stamp()
+    const stamp = stampOf(this.#disk.path)
     if (stamp === this.#stamp) return this.#current
     this.#stamp = stamp
     const { version } = this.#current
@@ -211,7 +211,7 @@ const schema = z.strictObject({
 })
 
 /** A settings file that cannot be used, with the reason. It is never overwritten. */
-export class UnusableSettings extends Error {
+class UnusableSettings extends Error {
   override readonly name = 'UnusableSettings'
 }
 
@@ -228,16 +228,6 @@ export class SettingsOnDisk {
   constructor(folder: string) {
     this.#folder = folder
     this.path = join(folder, SETTINGS_FILE)
-  }
-
-  /** Changes whenever the file may have changed. */
-  stamp(): string {
-    try {
-      const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false })
-      return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
-    } catch (error) {
-      return causeOf(error)
-    }
   }
 
   /** Throws `UnusableSettings`. */
@@ -280,5 +270,15 @@ export class SettingsOnDisk {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
       throw new UnusableSettings(causeOf(error))
     }
+  }
+}
+
+/** Changes whenever the file, or what a link leads to, may have changed. */
+export function stampOf(file: string): string {
+  try {
+    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
+    return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
+  } catch (error) {
+    return causeOf(error)
   }
 }

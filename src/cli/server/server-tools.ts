@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs'
 import type { LearningRedactor, Redactor } from '../../core/text/redact.ts'
 import { Refusal } from '../../core/model/refusal.ts'
 import { countRules, MAX_RULES, offeredOf, type RuleChange, rulingOf, savedRule } from '../../core/model/tool-rules.ts'
@@ -16,7 +15,7 @@ import type { ServerTools } from '../../server/http/route.ts'
 import { type McpServer, type McpServers, type McpState, secretsOf } from '../../engine/turn/mcp-tools.ts'
 import { causeOf, CliError } from '../cli-error.ts'
 import { shellWord } from '../invocation.ts'
-import type { LiveSettings } from './page-settings.ts'
+import { type LiveSettings, stampOf } from './page-settings.ts'
 import { removeServer, serversIn } from '../tools.ts'
 
 interface ServerToolsOptions {
@@ -239,16 +238,5 @@ export class ToolServers {
     } catch (error) {
       this.#problem = causeOf(error)
     }
-  }
-}
-
-/** Changes whenever the file may have changed. */
-function stampOf(file: string): string {
-  try {
-    // `stat`, not `lstat`: a link's target may change.
-    const stat = statSync(file, { bigint: true, throwIfNoEntry: false })
-    return stat ? [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs].join(' ') : ''
-  } catch (error) {
-    return causeOf(error)
   }
 }

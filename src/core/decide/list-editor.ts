@@ -11,7 +11,7 @@ import type { RemovedTask } from '../views/removed.ts'
 import { BLANK, visibleFields } from '../model/row.ts'
 import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../model/task.ts'
 import { LIMITS, line, Problem } from '../model/text.ts'
-import { positionBetween, longestIncreasing, placements, positionsBetween } from './position.ts'
+import { positionBetween, longestIncreasing, placements } from './position.ts'
 import { changedBy, difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
@@ -150,18 +150,12 @@ export class ListEditor {
   arrange(ids: readonly string[]): void {
     const tasks = ids.flatMap(id => this.get(id) ?? [])
     const stay = longestIncreasing(tasks.map(({ position }) => position))
-    for (let from = 0; from < tasks.length; from += 1) {
-      if (stay.has(from)) continue
-      let to = from
-      while (to < tasks.length && !stay.has(to)) to += 1
-      const room = positionsBetween(to - from, this.#positionOf(tasks[from - 1]), tasks[to]?.position)
-      if (!room)
-        return this.#place(
-          tasks,
-          tasks.map((_, index) => Math.floor(this.#lastPosition) + 1 + index),
-        )
-      this.#place(tasks.slice(from, to), room)
-      from = to
+    for (const [index, { id }] of tasks.entries()) {
+      if (stay.has(index)) continue
+      const next = tasks.find((_, each) => each > index && stay.has(each))
+      const room = positionBetween(this.get(tasks[index - 1]?.id ?? '')?.position, next?.position)
+      if (room === undefined) return this.#placeAtEnd(tasks)
+      this.#place(id, room)
     }
   }
 
@@ -264,56 +258,53 @@ export class ListEditor {
     return task !== undefined && isOpen(task)
   }
 
+  /** A task takes the place of the one that holds the position: moving down it goes behind it, moving up before it. */
   #move(id: string, position: number): void {
     const task = this.get(id)
     if (!task) return
-    const others = this.#list().filter(other => other.id !== id)
-    const at = others.findIndex(other => other.position === position)
-    const holder = others[at]
-    let target = position
-    if (holder) {
-      // Moving down puts it after the holder, moving up before it: either way it takes the holder's place.
-      const down = task.position < position
-      const room = down
-        ? positionBetween(holder.position, others[at + 1]?.position)
-        : positionBetween(others[at - 1]?.position, holder.position)
-      if (room === undefined) {
-        this.#renumber()
-        const again = this.get(holder.id)
-        return again ? this.#move(id, again.position) : undefined
-      }
-      target = room
-    }
-    this.#touched.set(id, { ...task, position: target })
+    const holder = this.#list().find(other => other.id !== id && other.position === position)
+    const isDown = task.position < position
+    const target = holder
+      ? this.#between(list => {
+          const others = list.filter(other => other.id !== id)
+          const at = others.findIndex(other => other.id === holder.id) + (isDown ? 1 : 0)
+          return [others[at - 1], others[at]]
+        })
+      : position
+    this.#touched.set(id, { ...(this.get(id) ?? task), position: target })
     this.#lastPosition = Math.max(this.#lastPosition, target)
   }
 
-  #place(tasks: readonly Task[], positions: readonly number[]): void {
-    for (const [index, { id }] of tasks.entries()) {
-      const task = this.get(id)
-      const position = positions[index]
-      if (!task || position === undefined) continue
-      this.#named.set(id, this.#by)
-      this.#touched.set(id, { ...task, position })
-      this.#lastPosition = Math.max(this.#lastPosition, position)
-    }
+  #place(id: string, position: number): void {
+    const task = this.get(id)
+    if (!task) return
+    this.#named.set(id, this.#by)
+    this.#touched.set(id, { ...task, position })
+    this.#lastPosition = Math.max(this.#lastPosition, position)
   }
 
-  #positionOf(task: Task | undefined): number | undefined {
-    return task && this.get(task.id)?.position
+  #placeAtEnd(tasks: readonly Task[]): void {
+    for (const { id } of tasks) this.#place(id, this.#append())
   }
 
   #append(): number {
     return Math.floor(this.#lastPosition) + 1
   }
 
-  #before(anchor: Task): number {
-    const list = this.#list()
-    const previous = list[list.findIndex(task => task.id === anchor.id) - 1]
-    const room = positionBetween(previous?.position, anchor.position)
+  #before({ id }: Task): number {
+    return this.#between(list => {
+      const at = list.findIndex(task => task.id === id)
+      return [list[at - 1], list[at]]
+    })
+  }
+
+  /** A position between two neighbours in the list, which is renumbered if there is no room. */
+  #between(neighbours: (list: readonly Task[]) => readonly [Task | undefined, Task | undefined]): number {
+    const [previous, next] = neighbours(this.#list())
+    const room = positionBetween(previous?.position, next?.position)
     if (room !== undefined) return room
     this.#renumber()
-    return this.#before(this.get(anchor.id) ?? anchor)
+    return this.#between(neighbours)
   }
 
   /** Renumbers the whole list once no float is left between two neighbours. */

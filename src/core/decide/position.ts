@@ -49,20 +49,3 @@ export function longestIncreasing(numbers: readonly number[]): Set<number> {
   for (let place = tails.at(-1); place !== undefined; place = before[place]) rising.add(place)
   return rising
 }
-
-/** `count` ascending positions between two neighbours; undefined if they do not fit. */
-export function positionsBetween(
-  count: number,
-  low: number | undefined,
-  high: number | undefined,
-): number[] | undefined {
-  const steps = Array.from({ length: count }, (_, index) => index + 1)
-  if (low === undefined && high === undefined) return steps
-  if (high === undefined) return steps.map(step => Math.floor(low ?? 0) + step)
-  if (low === undefined) return steps.map(step => Math.ceil(high) - 1 - count + step)
-  const numbers = steps.map(step => low + ((high - low) * step) / (count + 1))
-  const rises = [low, ...numbers, high].every(
-    (number, index, all) => index === 0 || number > (all[index - 1] ?? number),
-  )
-  return rises ? numbers : undefined
-}

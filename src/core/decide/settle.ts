@@ -29,27 +29,17 @@ import { ListEditor } from './list-editor.ts'
 import { claimSettled, runsEndedWith } from './proof.ts'
 import { type Edited, edited, findTask } from './tasks.ts'
 
-export type ClaimCommand =
-  | {
-      /** Stores the claims of a call, which waits until they are settled. */
-      readonly type: 'make_claims'
-      readonly turn_id: string
-      readonly tool_call_id: string
-      readonly basis: number
-      readonly claims: readonly NewClaim[]
-      readonly held: HeldCall
-    }
-  | ({
-      /** Settles the claims of a call and applies it. No events while a claim needs more. */
-      readonly type: 'settle_call'
-      readonly turn_id: string
-      readonly tool_call_id: string
-    } & Learnt)
-
-export const CLAIM_RULES: Rules<ClaimCommand> = {
-  make_claims: makeClaims,
-  settle_call: settleCall,
+export type ClaimCommand = {
+  /** Stores the claims of a call, which waits until they are settled. */
+  readonly type: 'make_claims'
+  readonly turn_id: string
+  readonly tool_call_id: string
+  readonly basis: number
+  readonly claims: readonly NewClaim[]
+  readonly held: HeldCall
 }
+
+export const CLAIM_RULES: Rules<ClaimCommand> = { make_claims: makeClaims }
 
 type Edit = CommandOf<'edit_tasks'>
 
@@ -168,16 +158,20 @@ export interface Settled {
 }
 
 /** Settles a call in one commit: refused claims are counted and dropped, the rest is applied. */
-export function settled(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): Settled | Wait {
-  const { turn_id, tool_call_id } = command
+export function settled(
+  state: Conversation,
+  { turn_id, tool_call_id }: Pick<OpenClaim, 'turn_id' | 'tool_call_id'>,
+  learnt: Learnt,
+  now: Instant,
+): Settled | Wait {
   const claims = claimsOf(state, turn_id, tool_call_id)
-  const settlement = settle(state, claims, command, now)
+  const settlement = settle(state, claims, learnt, now)
   if (settlement.needs !== null) return settlement
   const { refused } = settlement
   const counted = refusedEvents(state, claims, refused, now)
   const after = fold(state, stamped(state, counted, now))
   const again = (): Attempt | Refusal | undefined =>
-    command.ended === 'failed' ? undefined : applied(after, claims, refused, now)
+    learnt.ended === 'failed' ? undefined : applied(after, claims, refused, now)
   const made = refused.size + counted.length > 0 ? again() : settlement.made
   const isRefused = made === undefined || made instanceof Refusal
   const granted = isRefused ? [] : [...made.made.events, ...completed(after, made.made.events, claims, refused, now)]
@@ -197,12 +191,6 @@ export function settled(state: Conversation, command: CommandOf<'settle_call'>, 
     ...(made instanceof Refusal ? { refusal: made } : {}),
     notDone: new Map(claims.flatMap(({ task_id, verdict }) => (verdict ? [[task_id, reasonIn(verdict)]] : []))),
   }
-}
-
-function settleCall(state: Conversation, command: CommandOf<'settle_call'>, now: Instant): readonly NewEvent[] {
-  if (claimsOf(state, command.turn_id, command.tool_call_id).length === 0) return []
-  const done = settled(state, command, now)
-  return 'needs' in done ? [] : done.events
 }
 
 /** The call without its refused parts; tasks that it creates as done are still pending. */

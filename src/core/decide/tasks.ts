@@ -233,7 +233,7 @@ function cleanDrafts(state: Conversation, command: Edit): Draft[] | Refusal {
       return new Refusal('task_not_found', { row: index, field, ref: fields.parent_id, ...openIn(state) })
     }
     if (fields.status === 'in_progress') starting += 1
-    const next = nextFreeNumber(state, lastNumber)
+    const next = lastNumber + 1
     const numbered = command.by === 'file' ? numberFromFile(file_id, next) : { number: next }
     lastNumber = numbered.number
     const { allowed, asks_scope } = row
@@ -249,15 +249,6 @@ function numberFromFile(fileId: string | undefined, next: number): { number: num
   const own = fileId !== undefined && /^[1-9]\d{0,8}$/.test(fileId) ? Number(fileId) : 0
   const number = Math.max(own, next)
   return fileId === undefined || fileId === String(number) ? { number } : { number, file_id: fileId }
-}
-
-/** The next number that no `file_id` equals; only numbers of ten digits or more can clash. */
-function nextFreeNumber(state: Conversation, last: number): number {
-  let number = last + 1
-  if (number < 1_000_000_000) return number
-  const taken = new Set([...state.tasks.values()].map(task => task.file_id))
-  while (taken.has(String(number))) number += 1
-  return number
 }
 
 interface Targets {

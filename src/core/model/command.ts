@@ -79,18 +79,14 @@ export interface TaskRemoval {
 }
 
 /** Facts about a run. They are recorded until their turn ends. */
-export type RunFact = Extract<
-  NewEvent,
-  {
-    readonly type:
-      | 'message_added'
-      | 'step_finished'
-      | 'tool_called'
-      | 'tool_answered'
-      | 'todos_resubmitting'
-      | 'todos_limit_reached'
-      | 'gate_followed'
-  }
+export type RunFact = NewEvent<
+  | 'message_added'
+  | 'step_finished'
+  | 'tool_called'
+  | 'tool_answered'
+  | 'todos_resubmitting'
+  | 'todos_limit_reached'
+  | 'gate_followed'
 >
 /** Every write is one of these commands. Each is declared beside the rule that decides it. */
 export type Command =

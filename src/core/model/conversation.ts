@@ -1,3 +1,4 @@
+import { defined } from './defined.ts'
 import type { EventData, NewEvent, StoredEvent } from './event.ts'
 import { NOT_ACCEPTED } from '../proof/held-out.ts'
 import { plusMs, type Instant } from './instant.ts'
@@ -36,7 +37,7 @@ import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
 import { broughtBack, isBack, type RemovedTask, withRemoved } from '../views/removed.ts'
 import { activeAfter } from '../views/session-list.ts'
-import { type Keyed, Table, valueIn, valuesIn } from './table.ts'
+import { type Change, type Keyed, Table, valueIn, valuesIn } from './table.ts'
 import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import type { Turn } from './turn.ts'
@@ -170,22 +171,19 @@ export function stamped(state: Conversation, events: readonly NewEvent[], now: I
   })) as StoredEvent[]
 }
 
-/** The input of the selectors below: a state or its snapshot. */
-export interface ConversationLike {
-  readonly policy: Policy | null
-  readonly tasks: Keyed<Task>
-  readonly open: readonly string[]
-  readonly plans: Keyed<Plan>
-  readonly turns: Keyed<Turn>
-  readonly running_turn: string | null
-  readonly latest_turn: string | null
+/** Fields of a state or of its snapshot, for reading. */
+export type Reading<K extends keyof Conversation> = {
+  readonly [F in K]: Conversation[F] extends Table<infer V> ? Keyed<V> : Conversation[F]
 }
+
+/** The input of the selectors below. */
+export type ConversationLike = Open & Reading<'policy' | 'running_turn' | 'latest_turn'>
 
 /** The tasks in list order, of the plan that a turn works on or of the whole conversation. */
 export const listed = (state: Pick<ConversationLike, 'tasks' | 'turns' | 'plans'>, turnId?: string): Task[] =>
   turnId === undefined ? [...valuesIn(state.tasks)].sort(byPosition) : tasksOf(state, planOf(state, turnId))
 
-type Open = Pick<ConversationLike, 'tasks' | 'open' | 'plans' | 'turns'>
+type Open = Reading<'tasks' | 'open' | 'plans' | 'turns'>
 
 /**
  * The open tasks in list order, of the plan that a turn works on or of the whole conversation. `remaining` is their
@@ -506,14 +504,8 @@ function noteEdit(
 
 const CLEARS_REJECTIONS: ReadonlySet<string> = new Set(['status', ...ASKED])
 
-function changeReview(
-  state: Conversation,
-  id: string,
-  change: Partial<Review> | ((review: Review) => Partial<Review>),
-): Pick<Conversation, 'reviews'> {
-  const review = state.reviews.get(id)
-  if (!review) return { reviews: state.reviews }
-  return { reviews: state.reviews.with(id, { ...review, ...(typeof change === 'function' ? change(review) : change) }) }
+function changeReview(state: Conversation, id: string, change: Change<Review>): Pick<Conversation, 'reviews'> {
+  return { reviews: state.reviews.changed(id, change) }
 }
 
 /**
@@ -538,9 +530,4 @@ function resolvedStatus({ action, reason, via }: EventData['task_create_review_r
   if (action === 'confirm') return 'confirmed'
   // Only the system expires a review. A person who gives this reason has cancelled it.
   return via === 'system' && reason === 'review_timeout' ? 'expired' : 'cancelled'
-}
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const set = Object.entries(fields).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(set) as ReturnType<typeof defined<T>>
 }

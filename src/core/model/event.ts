@@ -63,6 +63,13 @@ export interface CheckRef {
   readonly hidden?: true
 }
 
+/** A run of a check. */
+export interface RunRef extends CheckRef {
+  readonly run_id: string
+  readonly why: RunReason
+  readonly claim_id?: string
+}
+
 /** The origin of a decision: the actor and the edge. Absent if the event records no decision. */
 export interface Attributed {
   /** The origin of the decision: the actor and the edge; absent if the event records none. */
@@ -402,18 +409,15 @@ export interface EventData {
       readonly pass?: number
     }
   /** A run began. */
-  check_started: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  check_started: RunRef
   /**
    * The process that executed a run shut down in good order, and the run is retried.
    *
    * It does not count as a try.
    */
-  check_handed_back: CheckRef & { readonly run_id: string; readonly why: RunReason; readonly claim_id?: string }
+  check_handed_back: RunRef
   /** A run ended. */
-  check_ran: CheckRef & {
-    readonly run_id: string
-    readonly why: RunReason
-    readonly claim_id?: string
+  check_ran: RunRef & {
     readonly result: CheckResult
     /** The exit code. */
     readonly exit?: number

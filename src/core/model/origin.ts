@@ -1,4 +1,5 @@
 import type { Redactor } from '../text/redact.ts'
+import { defined } from './defined.ts'
 import { clip, isBlank } from './text.ts'
 
 /**
@@ -28,8 +29,6 @@ export interface Origin {
 }
 
 const MAX_NAME = 80
-const MAX_KNOWN = 100
-const MAX_KNOWN_LENGTH = 500
 
 interface Known {
   readonly credential?: string | undefined
@@ -45,8 +44,7 @@ export function originOf(
   return {
     actor,
     edge,
-    ...(credential === undefined ? {} : { credential }),
-    ...(address === undefined ? {} : { address }),
+    ...defined({ credential, address }),
     ...(client === undefined ? {} : { claimed: { client } }),
   }
 }
@@ -56,19 +54,11 @@ export const SYSTEM: Origin = { actor: 'system', edge: 'system' }
 /** A name for the record: without secrets and control characters, cut to 80 code points; undefined if it is blank. */
 export type OriginName = (raw: string | null | undefined) => string | undefined
 
-/** Caches names, because the same few come with every request. */
-export function originNames(redact: Redactor): OriginName {
-  const known = new Map<string, string>()
-  // Redacted before it is cut: half a secret would not be recognized.
-  const made = (raw: string): string => clip(redact.line(raw.toWellFormed()), MAX_NAME)
-  return raw => {
-    if (!raw || isBlank(raw)) return undefined
-    const name = known.get(raw) ?? made(raw)
-    if (known.size >= MAX_KNOWN) known.clear()
-    if (raw.length <= MAX_KNOWN_LENGTH) known.set(raw, name)
-    return name
-  }
-}
+export const originNames =
+  (redact: Redactor): OriginName =>
+  raw =>
+    // Redacted before it is cut: half a secret would not be recognized.
+    !raw || isBlank(raw) ? undefined : clip(redact.line(raw.toWellFormed()), MAX_NAME)
 
 export function remoteAddress(address: string | undefined): string | undefined {
   const plain = address?.replace(/^::ffff:(?=\d+\.)/, '')

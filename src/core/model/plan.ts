@@ -1,9 +1,10 @@
 import type { Check, Workspace } from '../proof/check.ts'
+import type { Reading } from './conversation.ts'
 import type { Instant } from './instant.ts'
 import type { PlanRuns, RunReason } from '../proof/proof.ts'
 import { type Keyed, valueIn, valuesIn } from './table.ts'
 import { byPosition, isOpen, type Task } from './task.ts'
-import { countedAs, type PlanCounts, type Turn } from './turn.ts'
+import { countedAs, type PlanCounts } from './turn.ts'
 
 /** The tasks that one or more turns work on together. */
 export interface Plan {
@@ -47,11 +48,7 @@ export interface Plan {
 }
 
 /** The input of these functions: a state or its snapshot. */
-export interface Plans {
-  readonly tasks: Keyed<Task>
-  readonly turns: Keyed<Turn>
-  readonly plans: Keyed<Plan>
-}
+export type Plans = Reading<'tasks' | 'turns' | 'plans'>
 
 const NO_COUNTS: PlanCounts = { completed: 0, blocked: 0, disputed: 0, cancelled: 0, removed: 0, open: 0 }
 

@@ -13,11 +13,8 @@ export interface QueuedMessage {
   readonly queued_at: Instant
 }
 
-type QueueEvent = 'message_queued' | 'queued_message_edited' | 'queued_message_withdrawn' | 'queue_released'
-type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, QueueEvent>>
-
 /** The reducers of the queue. A `message_added` or `turn_started` with the id of the message delivers it. */
-export const QUEUE_REDUCERS: Reducers = {
+export const QUEUE_REDUCERS = {
   message_queued: ({ queued }, { data: { message_id, text }, timestamp: queued_at }) => ({
     queued: [...queued, { message_id, text, version: 1, queued_at }],
   }),
@@ -26,7 +23,7 @@ export const QUEUE_REDUCERS: Reducers = {
   }),
   queued_message_withdrawn: (state, { data }) => withoutQueued(state, data.message_id),
   queue_released: (state, { data: { turn_id } }) => changeTurn(state, turn_id, { releases_queue: true }),
-}
+} satisfies Handlers<Conversation, Partial<Conversation>>
 
 export const withoutQueued = ({ queued }: Conversation, messageId: string): Pick<Conversation, 'queued'> => ({
   queued: queued.filter(({ message_id }) => message_id !== messageId),

@@ -1,4 +1,5 @@
 import type { Check } from '../proof/check.ts'
+import { defined } from './defined.ts'
 import { cleanRowFields } from './fields.ts'
 import type { Instant } from './instant.ts'
 import type { ToolsetName } from './policy.ts'
@@ -274,12 +275,7 @@ function cleanRow(draft: readonly DraftRow[], row: SubmittedRow, index: number):
   }
   const fields = cleanRowFields(row, index)
   if (fields instanceof Refusal) return fields
-  return {
-    ...fields,
-    ...(draft_index === undefined ? {} : { draft_index }),
-    ...(approve === undefined ? {} : { approve }),
-    ...(inserted === undefined ? {} : { inserted }),
-  }
+  return { ...fields, ...defined({ draft_index, approve, inserted }) }
 }
 
 /**

@@ -3,6 +3,9 @@ const MANY_BUCKETS = 256
 /** Entries that fit into few buckets. Most lists are short. */
 const MAX_IN_FEW_BUCKETS = 128
 
+/** New values of some fields, or a function of the entry that gives them. */
+export type Change<V> = Partial<V> | ((value: V) => Partial<V>)
+
 type Bucket<V> = ReadonlyMap<string, V>
 
 /** An immutable map. A change copies one bucket, which is cheap even in a list of 25,000 tasks. */
@@ -47,6 +50,13 @@ export class Table<V> {
     if (size > MAX_IN_FEW_BUCKETS && this.#buckets.length === FEW_BUCKETS)
       return Table.from([...this.entries(), [key, value]])
     return this.#replaced(at, new Map(old).set(key, value), size)
+  }
+
+  /** Changes fields of an entry, if there is one. */
+  changed(key: string, change: Change<V>): Table<V> {
+    const value = this.get(key)
+    if (value === undefined) return this
+    return this.with(key, { ...value, ...(typeof change === 'function' ? change(value) : change) })
   }
 
   without(key: string): Table<V> {

@@ -1,5 +1,5 @@
 import type { Conversation } from './conversation.ts'
-import type { DecisionVia, EventData, EventType, Json, StoredEvent } from './event.ts'
+import type { DecisionVia, EventType, Json, StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
 import type { Handlers } from './projection.ts'
 
@@ -44,10 +44,7 @@ export interface ToolApproval extends ToolApprovalRequest {
   readonly asked_at: Instant
 }
 
-type ApprovalEvent = 'tool_approval_required' | 'tool_approval_resolved'
-type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ApprovalEvent>>
-
-export const APPROVAL_REDUCERS: Reducers = {
+export const APPROVAL_REDUCERS = {
   tool_approval_required: ({ approvals }, { data, turn_id, timestamp: asked_at }) => ({
     // A waiting call brings its conversation back from the archive, so that a person sees it.
     archived: false,
@@ -56,7 +53,7 @@ export const APPROVAL_REDUCERS: Reducers = {
   tool_approval_resolved: ({ approvals }, { data }) => ({
     approvals: approvals.filter(({ approval_id }) => approval_id !== data.approval_id),
   }),
-}
+} satisfies Handlers<Conversation, Partial<Conversation>>
 
 export const approvalsOf = ({ approvals }: Pick<Conversation, 'approvals'>, turnId: string): readonly ToolApproval[] =>
   approvals.filter(({ turn_id }) => turn_id === turnId)
@@ -77,15 +74,8 @@ interface DecidedApproval {
 
 /** The decision on an approval that no longer waits; undefined if there was none with this id. */
 export function decidedApproval(events: readonly StoredEvent[], id: string): DecidedApproval | undefined {
-  const asked = events.find(
-    (event): event is StoredEvent<'tool_approval_required'> =>
-      event.type === 'tool_approval_required' && event.data.approval_id === id,
-  )
-  const resolved = events.find(
-    (event): event is StoredEvent<'tool_approval_resolved'> =>
-      event.type === 'tool_approval_resolved' && event.data.approval_id === id,
-  )
-  if (!asked || !resolved) return undefined
-  const { decision, via }: EventData['tool_approval_resolved'] = resolved.data
-  return { request: asked.data, decision, via }
+  const own = events.filter(({ data }) => 'approval_id' in data && data.approval_id === id)
+  const [request] = own.flatMap(event => (event.type === 'tool_approval_required' ? [event.data] : []))
+  const [resolved] = own.flatMap(event => (event.type === 'tool_approval_resolved' ? [event.data] : []))
+  return request && resolved && { request, decision: resolved.decision, via: resolved.via }
 }

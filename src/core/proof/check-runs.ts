@@ -1,7 +1,8 @@
-import type { Check } from './check.ts'
+import type { Check, CheckSpec } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from '../model/instant.ts'
 import { checkedOf, planOf, type Plans } from '../model/plan.ts'
+import { onlyReads } from './command-line.ts'
 import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './open-claims.ts'
 import {
   awaitedChecks,
@@ -111,8 +112,17 @@ const lastClaimed = (state: Proofs, turnId: string): ReadonlySet<string> =>
       .map(({ task_id }) => task_id),
   )
 
-/** Files that `file` checks name count in a fingerprint even if git ignores them. */
+/** Files that checks look at count in a fingerprint even if git ignores them. */
 export function namedFiles({ tasks }: Pick<Proofs, 'tasks'>): readonly string[] {
   const checks = [...valuesIn(tasks)].flatMap(task => task.checks ?? [])
-  return [...new Set(checks.flatMap(check => (check.kind === 'file' ? check.path : [])))].sort()
+  return [...new Set(checks.flatMap(filesOf))].sort()
+}
+
+/** The words of a command need not be files. */
+function filesOf(check: CheckSpec): readonly string[] {
+  if (check.kind === 'file') return [check.path]
+  if (check.kind !== 'command' || !onlyReads(check.run)) return []
+  const words = check.run.slice(1).filter(word => !word.startsWith('-'))
+  const paths = words.map(word => (check.cwd ? `${check.cwd}/${word}` : word))
+  return paths.filter(path => !/^\/|(?:^|\/)\.\.(?:\/|$)|[\0\n]/.test(path))
 }

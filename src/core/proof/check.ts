@@ -1,4 +1,4 @@
-import { invalidField, Refusal } from '../model/refusal.ts'
+import { type FieldProblem, invalidField, Refusal } from '../model/refusal.ts'
 import { isId, kind, LIMITS, line, Problem } from '../model/text.ts'
 
 /** Exits with `exit` (default 0), and its output contains `contains`. `run` is a program and its arguments; no shell. */
@@ -113,7 +113,7 @@ export function cleanCheck(raw: unknown, field: string, row?: number): CheckSpec
     return { ...clean(check), ...cleanHidden(check) }
   } catch (error) {
     if (!(error instanceof Flaw)) throw error
-    return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem.fact, row)
+    return invalidField(error.field === '' ? field : `${field}.${error.field}`, error.problem, row)
   }
 }
 
@@ -148,7 +148,7 @@ export function cleanGlobs(raw: unknown, field: string): readonly string[] | Pro
   try {
     return raw.map((glob, index) => globIn(`${field}[${index}]`, glob))
   } catch (error) {
-    if (error instanceof Flaw) return invalidField(error.field, error.problem.fact)
+    if (error instanceof Flaw) return invalidField(error.field, error.problem)
     throw error
   }
 }
@@ -163,15 +163,15 @@ export const COST: Record<CheckKind, number> = { file: 0, unchanged: 1, command:
 
 class Flaw extends Error {
   readonly field: string
-  readonly problem: Problem
-  constructor(field: string, problem: Problem) {
+  readonly problem: FieldProblem
+  constructor(field: string, problem: FieldProblem) {
     super(field)
     this.field = field
     this.problem = problem
   }
 }
 
-const flaw = (field: string, expected: string): Flaw => new Flaw(field, new Problem({ rule: 'invalid', expected }))
+const flaw = (field: string, expected: string): Flaw => new Flaw(field, { rule: 'invalid', expected })
 
 const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => Extract<CheckSpec, { kind: K }> } = {
   command: raw => {
@@ -188,9 +188,8 @@ const CLEANERS: { readonly [K in CheckKind]: (raw: Record<string, unknown>) => E
   },
   file: raw => {
     const absent = raw['absent'] === true
-    if (raw['absent'] !== undefined && typeof raw['absent'] !== 'boolean') {
-      throw new Flaw('absent', new Problem({ rule: 'not_a_boolean' }))
-    }
+    if (raw['absent'] !== undefined && typeof raw['absent'] !== 'boolean')
+      throw new Flaw('absent', { rule: 'not_a_boolean' })
     const path = pathIn('path', raw['path'])
     if (absent) {
       if (raw['contains'] !== undefined) throw flaw('contains', 'left out where the file must be absent')
@@ -219,46 +218,45 @@ const NO_OPS = /^(?::|echo|exit|false|printf|pwd|set|sleep|true)$/
 const BEFORE_PROGRAM = /^(?:env|nice|nohup|time|timeout|-.*|\w+=.*|\d+(?:\.\d+)?[smhd]?)$/
 
 function cleanHidden({ kind, hidden = false }: Record<string, unknown>): { readonly hidden?: true } {
-  if (typeof hidden !== 'boolean') throw new Flaw('hidden', new Problem({ rule: 'not_a_boolean' }))
+  if (typeof hidden !== 'boolean') throw new Flaw('hidden', { rule: 'not_a_boolean' })
   if (hidden && kind === 'person') throw flaw('hidden', 'left out where a person ticks the check')
   return hidden ? { hidden } : {}
 }
 
 function words(raw: unknown): readonly string[] {
-  const given = list('run', raw, MAX_WORDS)
-  return given.map((word, index) => {
-    if (typeof word !== 'string') throw new Flaw(`run[${index}]`, new Problem({ rule: 'not_text', got: kind(word) }))
-    if (!word.isWellFormed()) throw new Flaw(`run[${index}]`, new Problem({ rule: 'malformed_unicode' }))
-    if (CONTROLS.test(word)) throw flaw(`run[${index}]`, 'a word without control characters')
-    if (index === 0 && word.trim() === '') throw new Flaw('run[0]', new Problem({ rule: 'empty' }))
-    if (word.length > 2_000) {
-      throw new Flaw(`run[${index}]`, new Problem({ rule: 'too_long', limit: 2_000, got: word.length }))
-    }
-    return word
+  return list('run', raw, MAX_WORDS).map((word, index) => {
+    const field = `run[${index}]`
+    const text = wellFormed(field, word, 2_000)
+    if (CONTROLS.test(text)) throw flaw(field, 'a word without control characters')
+    if (index === 0 && text.trim() === '') throw new Flaw(field, { rule: 'empty' })
+    return text
   })
 }
 
+function wellFormed(field: string, raw: unknown, limit: number): string {
+  if (typeof raw !== 'string') throw new Flaw(field, { rule: 'not_text', got: kind(raw) })
+  if (!raw.isWellFormed()) throw new Flaw(field, { rule: 'malformed_unicode' })
+  if (raw.length > limit) throw new Flaw(field, { rule: 'too_long', limit, got: raw.length })
+  return raw
+}
+
 function list(field: string, raw: unknown, limit: number): readonly unknown[] {
-  if (!Array.isArray(raw)) throw new Flaw(field, new Problem({ rule: 'not_an_array', got: kind(raw) }))
-  if (raw.length === 0) throw new Flaw(field, new Problem({ rule: 'empty' }))
-  if (raw.length > limit) throw new Flaw(field, new Problem({ rule: 'too_many', limit, got: raw.length }))
+  if (!Array.isArray(raw)) throw new Flaw(field, { rule: 'not_an_array', got: kind(raw) })
+  if (raw.length === 0) throw new Flaw(field, { rule: 'empty' })
+  if (raw.length > limit) throw new Flaw(field, { rule: 'too_many', limit, got: raw.length })
   return raw
 }
 
 function text(field: string, raw: unknown): string {
   const clean = line(raw)
-  if (clean instanceof Problem) throw new Flaw(field, clean)
+  if (clean instanceof Problem) throw new Flaw(field, clean.fact)
   return clean
 }
 
 function sought(raw: unknown): string {
-  if (typeof raw !== 'string') throw new Flaw('contains', new Problem({ rule: 'not_text', got: kind(raw) }))
-  if (!raw.isWellFormed()) throw new Flaw('contains', new Problem({ rule: 'malformed_unicode' }))
-  if (raw.trim() === '') throw flaw('contains', 'some text: every output contains an empty one')
-  if (raw.length > LIMITS.title) {
-    throw new Flaw('contains', new Problem({ rule: 'too_long', limit: LIMITS.title, got: raw.length }))
-  }
-  return raw
+  const text = wellFormed('contains', raw, LIMITS.title)
+  if (text.trim() === '') throw flaw('contains', 'some text: every output contains an empty one')
+  return text
 }
 
 /** A path or glob that stays inside the workspace, judged by its text alone. */
@@ -274,15 +272,13 @@ function pathIn(field: string, raw: unknown): string {
 
 function globIn(field: string, raw: unknown): string {
   const glob = pathIn(field, raw)
-  if (glob.length > MAX_GLOB) {
-    throw new Flaw(field, new Problem({ rule: 'too_long', limit: MAX_GLOB, got: glob.length }))
-  }
+  if (glob.length > MAX_GLOB) throw new Flaw(field, { rule: 'too_long', limit: MAX_GLOB, got: glob.length })
   return glob
 }
 
 function whole(field: string, raw: unknown, min: number, max: number): number {
-  if (typeof raw !== 'number' || !Number.isInteger(raw)) throw new Flaw(field, new Problem({ rule: 'not_an_integer' }))
-  if (raw < min || raw > max) throw new Flaw(field, new Problem({ rule: 'out_of_range', min, max }))
+  if (typeof raw !== 'number' || !Number.isInteger(raw)) throw new Flaw(field, { rule: 'not_an_integer' })
+  if (raw < min || raw > max) throw new Flaw(field, { rule: 'out_of_range', min, max })
   return raw + 0
 }
 

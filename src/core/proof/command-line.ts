@@ -7,14 +7,21 @@ import { LIMITS, Problem } from '../model/text.ts'
 export function splitWords(line: string): readonly string[] | Problem {
   if (line.length > LIMITS.text) return new Problem({ rule: 'too_long', limit: LIMITS.text, got: line.length })
   const words: string[] = []
-  let rest = line.replace(OUTER_SPACE, '')
-  while (rest !== '') {
-    const word = firstWord(rest)
-    if (word instanceof Problem) return word
-    const problem = problemWith(word.bare, words.length === 0)
+  /** `bare` has a NUL for each quoted or escaped part. */
+  let word: { readonly text: string; readonly bare: string } | undefined
+  for (const [piece, single, double, escaped] of `${line.replace(OUTER_SPACE, '')} `.matchAll(PIECES)) {
+    if (/^[ \t]/.test(piece)) {
+      const problem = word && problemWith(word.bare, words.length === 0)
+      if (problem) return problem
+      if (word) words.push(word.text)
+      word = undefined
+      continue
+    }
+    const problem = double === undefined ? problemOf(piece) : problemInQuotes(double)
     if (problem) return problem
-    words.push(word.text)
-    rest = rest.slice(word.length).replace(/^[ \t]+/, '')
+    const quoted = single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? escaped
+    const { text, bare } = word ?? { text: '', bare: '' }
+    word = { text: text + (quoted ?? piece), bare: bare + (quoted === undefined ? piece : '\0') }
   }
   return words.length === 0 ? new Problem({ rule: 'empty' }) : words
 }
@@ -33,65 +40,25 @@ const forAShell = (what: string): Problem =>
 const notExpanded = (what: string): Problem =>
   unfit(`a command without ${what}: there is no shell to expand it. Single quotes keep it as it stands`)
 
-interface Piece {
-  readonly text: string
-  readonly length: number
+/** A part in single quotes, in double quotes, an escaped character, space, an expansion, or any other character. */
+const PIECES = /'([^']*)'|"((?:\\[^]|[^"\\])*)"|\\([^](?!$))|[ \t]+|\$[\w{[*@#?$!'"(-]|[^]/g
+
+function problemOf(piece: string): Problem | undefined {
+  if (/^\\?\n$|^\r$/.test(piece)) return forAShell('several lines')
+  if (piece === '\\') return unfit('a command that does not end in a backslash')
+  if (piece === "'" || piece === '"') return unfit(`a command whose quotes (${piece}) are closed`)
+  if (piece === '$(') return forAShell('$( )')
+  // A shell leaves a `$` alone only if nothing expandable follows.
+  if (/^\$./.test(piece)) return notExpanded('variables')
+  return '|&;<>()`'.includes(piece) ? forAShell(piece) : undefined
 }
 
-/** `bare` has a NUL for each quoted or escaped part. */
-function firstWord(rest: string): (Piece & { readonly bare: string }) | Problem {
-  let [text, bare, at] = ['', '', 0]
-  while (at < rest.length && !/[ \t]/.test(rest.charAt(at))) {
-    const piece = firstPiece(rest.slice(at))
-    if (piece instanceof Problem) return piece
-    text += piece.text
-    bare += piece.length === 1 ? piece.text : '\0'
-    at += piece.length
-  }
-  return { text, bare, length: at }
-}
-
-function firstPiece(rest: string): Piece | Problem {
-  const first = rest.charAt(0)
-  if (first === "'") return singleQuoted(rest)
-  if (first === '"') return doubleQuoted(rest)
-  if (first === '\\') return escaped(rest)
-  if (first === '$') return dollar(rest) ?? { text: first, length: 1 }
-  if (first === '\n' || first === '\r') return forAShell('several lines')
-  return '|&;<>()`'.includes(first) ? forAShell(first) : { text: first, length: 1 }
-}
-
-function singleQuoted(rest: string): Piece | Problem {
-  const end = rest.indexOf("'", 1)
-  return end < 0 ? unfit("a command whose quotes (') are closed") : { text: rest.slice(1, end), length: end + 1 }
-}
-
-function doubleQuoted(rest: string): Piece | Problem {
-  let text = ''
-  for (let at = 1; at < rest.length; at += 1) {
-    const here = rest.charAt(at)
-    if (here === '"') return { text, length: at + 1 }
-    if (here === '`') return forAShell(here)
-    const problem = here === '$' ? dollar(rest.slice(at), true) : undefined
-    if (problem) return problem
-    const next = rest.charAt(at + 1)
-    if (here === '\\' && next === '\n') return forAShell('several lines')
-    if (here === '\\' && next !== '' && '"\\$`'.includes(next)) at += 1
-    text += rest.charAt(at)
-  }
-  return unfit('a command whose quotes (") are closed')
-}
-
-function escaped(rest: string): Piece | Problem {
-  if (rest.length === 1) return unfit('a command that does not end in a backslash')
-  return rest.charAt(1) === '\n' ? forAShell('several lines') : { text: rest.charAt(1), length: 2 }
-}
-
-/** A shell leaves a `$` alone only if nothing expandable follows. */
-function dollar(rest: string, inQuotes = false): Problem | undefined {
-  if (rest.charAt(1) === '(') return forAShell('$( )')
-  const expands = inQuotes ? /^\$[\w{[*@#?$!-]/ : /^\$[\w{[*@#?$!'"-]/
-  return expands.test(rest) ? notExpanded('variables') : undefined
+function problemInQuotes(text: string): Problem | undefined {
+  const live = text.replaceAll(/\\[^\n]/g, '\0')
+  if (live.includes('`')) return forAShell('`')
+  if (live.includes('$(')) return forAShell('$( )')
+  if (live.includes('\\\n')) return forAShell('several lines')
+  return /\$[\w{[*@#?$!-]/.test(live) ? notExpanded('variables') : undefined
 }
 
 function problemWith(bare: string, isProgram: boolean): Problem | undefined {
@@ -113,3 +80,19 @@ function within(text: string, open: string, close: string): string | undefined {
 const KEYWORDS: ReadonlySet<string> = new Set(
   '! { } [[ case coproc do done elif else esac fi for function if in select then time until while'.split(' '),
 )
+
+/**
+ * Commands that only read the files they name: these are the subject of the check. Not with an option that may load
+ * another file.
+ */
+export const onlyReads = (run: readonly string[]): boolean =>
+  READERS.some(([command, loads]) => command.test(run.join(' ')) && !loads.test(run.join(' ')))
+
+const READERS: readonly (readonly [command: RegExp, loads: RegExp])[] = [
+  [/^(?:test|\[|ls|stat|wc|head|tail|node (?:-c|--check)|python[\d.]* -m py_compile) /, /^\b$/],
+  [/^(?:[ef]?grep|rg) /, / (?:-\w*f|--(?:file|pre|ignore-file|exclude-from))/],
+  [
+    /^(?:npx |pnpm exec |uv run |node_modules\/\.bin\/)?(?:tsc|eslint|oxlint|biome|prettier|ruff|flake8|pylint|mypy|pyright|shellcheck) /,
+    / (?:-[cfipr]|--[\w-]*(?:config|rule|plugin|project|parser|resolve|format|ignore|require|loader|suppress|path|file|dir)[\w-]*)(?:[ =]|$)/,
+  ],
+]

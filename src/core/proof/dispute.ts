@@ -1,9 +1,9 @@
-import type { Conversation } from '../model/conversation.ts'
+import type { Conversation, Reading } from '../model/conversation.ts'
 import type { StoredEvent } from '../model/event.ts'
 import type { TaskFields } from '../model/fields.ts'
 import type { Instant } from '../model/instant.ts'
 import type { Origin } from '../model/origin.ts'
-import { type Keyed, valueIn } from '../model/table.ts'
+import { valueIn } from '../model/table.ts'
 import { type Actor, ASKED, type Task } from '../model/task.ts'
 import type { Turn } from '../model/turn.ts'
 
@@ -121,10 +121,5 @@ export function disputesIn(events: readonly StoredEvent<'task_changed'>[]): read
 }
 
 /** The tasks whose disputes wait, in the order of `ids`. */
-export const disputedTasks = ({
-  tasks,
-  disputed: ids,
-}: {
-  readonly tasks: Keyed<Task>
-  readonly disputed: readonly string[]
-}): readonly Task[] => ids.flatMap(id => valueIn(tasks, id) ?? [])
+export const disputedTasks = ({ tasks, disputed: ids }: Reading<'tasks' | 'disputed'>): readonly Task[] =>
+  ids.flatMap(id => valueIn(tasks, id) ?? [])

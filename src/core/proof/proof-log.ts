@@ -1,6 +1,6 @@
 import type { Check } from './check.ts'
 import type { Conversation } from '../model/conversation.ts'
-import type { EventData, EventType, StoredEvent } from '../model/event.ts'
+import type { EventData, StoredEvent } from '../model/event.ts'
 import { isSamePlace } from './check-state.ts'
 import { checkedOf, type Plan, planById, planIdOf, planOfRun } from '../model/plan.ts'
 import { claimsOf } from './open-claims.ts'
@@ -19,20 +19,14 @@ import {
 } from './proof.ts'
 import type { Handlers } from '../model/projection.ts'
 import { waitingIn } from './scope.ts'
-import { valuesIn } from '../model/table.ts'
+import { type Change, valuesIn } from '../model/table.ts'
 import { type Actor, ASKED, type Task } from '../model/task.ts'
 import type { Turn } from '../model/turn.ts'
-
-type ProofEvent = Extract<
-  EventType,
-  `claim_${string}` | `check_${string}` | 'baseline_taken' | 'changes_accepted' | 'evidence_added'
->
-type Reducers = Required<Pick<Handlers<Conversation, Partial<Conversation>>, ProofEvent>>
 
 /** Limits the output kept in the state. The log keeps more. */
 const MAX_TAIL = 2_000
 
-export const PROOF_REDUCERS: Reducers = {
+export const PROOF_REDUCERS = {
   claim_made: (state, { data, turn_id, seq, timestamp }) => ({
     claims: state.claims.with(data.claim_id, { ...data, turn_id: turn_id ?? '', seq, at: timestamp, results: {} }),
     // Each claim gets all final passes: a model cannot spend them first.
@@ -89,7 +83,7 @@ export const PROOF_REDUCERS: Reducers = {
   // Evidence informs people and the judge, and settles nothing.
   evidence_added: (state, { turn_id }) =>
     changeTurn(state, turn_id ?? '', ({ reports = 0 }) => ({ reports: reports + 1 })),
-}
+} satisfies Handlers<Conversation, Partial<Conversation>>
 
 /** A check that is approved again keeps its runs, unless it was removed from the task in between. */
 function approvedAnew(
@@ -118,14 +112,8 @@ function withoutFinal(
   return { requests: state.requests.filter(({ turn_id, why }) => turn_id !== turnId || why !== 'final') }
 }
 
-export function changeTurn(
-  { turns }: Conversation,
-  id: string,
-  change: Partial<Turn> | ((turn: Turn) => Partial<Turn>),
-): Pick<Conversation, 'turns'> {
-  const turn = turns.get(id)
-  if (!turn) return { turns }
-  return { turns: turns.with(id, { ...turn, ...(typeof change === 'function' ? change(turn) : change) }) }
+export function changeTurn({ turns }: Conversation, id: string, change: Change<Turn>): Pick<Conversation, 'turns'> {
+  return { turns: turns.changed(id, change) }
 }
 
 export function changePlan(

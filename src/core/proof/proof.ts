@@ -1,54 +1,32 @@
 import { type Check, type CheckResult, COST, type Workspace } from './check.ts'
 import type { VerdictBasis } from './claim.ts'
 import type { ModelEdit } from '../model/command.ts'
-import type { Edge, Verdict } from '../model/event.ts'
+import type { Reading } from '../model/conversation.ts'
+import type { Edge, EventData, Verdict } from '../model/event.ts'
 import { isHidden } from './held-out.ts'
 import type { Instant } from '../model/instant.ts'
 import { type Plan, planById, type Plans } from '../model/plan.ts'
-import type { FileChange } from './file-change.ts'
 import type { ToolsetName } from '../model/policy.ts'
-import { type Keyed, valueIn } from '../model/table.ts'
+import { valueIn } from '../model/table.ts'
 import type { Task } from '../model/task.ts'
 
 /** The plan was confirmed, a task was claimed, the plan is about to end, or a person asked. */
 export type RunReason = 'baseline' | 'claim' | 'final' | 'person'
 
-/** A finished run. */
-export interface CheckRun {
-  readonly run_id: string
-  readonly why: RunReason
-  readonly result: CheckResult
-  /** Duration in milliseconds. */
-  readonly duration_ms: number
-  /** The exit code. */
-  readonly exit?: number
-  /** The reason it is inconclusive. */
-  readonly reason?: string
-  /** It did not run, because it no longer is what was approved. */
-  readonly changed?: true
-  /** The end of the output. */
-  readonly tail?: string
-  /** A fingerprint of the workspace after the run. Without one, the run is stale. */
-  readonly fingerprint?: string
-  /** Files that changed since the plan was approved, and that the step may not change. */
-  readonly changes?: readonly FileChange[]
-  /** There were too many files: only protected ones and those that checks name were compared. */
-  readonly partial?: true
-  /** Of a held-out check: only the log has its exit code, reason and output. */
-  readonly hidden?: true
+interface Seen {
   readonly turn_id: string
   readonly at: Instant
-  readonly seq: number
 }
 
+/** A finished run. Without a fingerprint it is stale. Of a held-out check, only the log has exit code, reason and output. */
+export type CheckRun = Omit<
+  EventData['check_ran'],
+  'task_id' | 'check_id' | 'hash' | 'claim_id' | 'output_sha256' | 'others'
+> &
+  Seen & { readonly seq: number }
+
 /** A run under way. After a crash the retry replaces it. */
-export interface StartedRun {
-  readonly run_id: string
-  readonly task_id?: string
-  readonly check_id: string
-  readonly why: RunReason
-  readonly claim_id?: string
-  readonly hidden?: true
+export type StartedRun = Omit<EventData['check_started'], 'hash'> & {
   readonly at: Instant
   /** The number of starts without an end. */
   readonly tries: number
@@ -173,26 +151,10 @@ export interface OpenClaim extends MadeClaim {
 }
 
 /** A requested run, other than for a claim. */
-export interface CheckRequest {
-  readonly turn_id: string
-  /** The task; absent for a check of the whole plan. */
-  readonly task_id?: string
-  readonly check_id: string
-  /** The hash of its content. */
-  readonly hash: string
-  readonly why: Exclude<RunReason, 'claim'>
-  readonly hidden?: true
-  readonly at: Instant
-}
+export type CheckRequest = Omit<EventData['check_requested'], 'origin' | 'pass'> & Seen
 
 /** The input of these functions: a state or its snapshot. */
-export interface Proofs extends Plans {
-  readonly proof: Keyed<TaskProof>
-  readonly runs: Keyed<CheckRecord>
-  readonly claims: Keyed<OpenClaim>
-  readonly requests: readonly CheckRequest[]
-  readonly edits: Keyed<Readonly<Record<string, number>>>
-}
+export type Proofs = Plans & Reading<'proof' | 'runs' | 'claims' | 'requests' | 'edits'>
 
 export const proofOf = (state: Pick<Proofs, 'proof'>, taskId: string): TaskProof =>
   valueIn(state.proof, taskId) ?? NO_PROOF

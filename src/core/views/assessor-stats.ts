@@ -3,17 +3,9 @@ import { projection } from '../model/projection.ts'
 import { Table } from '../model/table.ts'
 import { isOpen, type TaskStatus } from '../model/task.ts'
 
-export interface AssessorStats {
-  readonly judged: number
-  readonly ok: number
-  readonly not_ok: number
-  readonly unknown: number
-  readonly overruled: number
-  /** Tasks that the judge passed and a person reopened. */
-  readonly false_passes: number
-  /** Tasks that the judge rejected and a person completed. */
-  readonly false_rejects: number
-}
+/** `false_passes`: the judge passed it, and a person reopened it; `false_rejects`: it rejected it, and a person completed it. */
+const ZERO = { judged: 0, ok: 0, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 }
+export type AssessorStats = Readonly<typeof ZERO>
 
 export interface AssessorStatsByModel {
   readonly models: Table<AssessorStats>
@@ -42,8 +34,6 @@ function countOverruling(
   if (!last || !kind) return state
   return { models: withCounts(state.models, last.model, 'overruled', kind), standing: state.standing.without(task.id) }
 }
-
-const ZERO = { judged: 0, ok: 0, not_ok: 0, unknown: 0, overruled: 0, false_passes: 0, false_rejects: 0 }
 
 function withCounts(
   models: AssessorStatsByModel['models'],

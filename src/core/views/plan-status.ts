@@ -8,19 +8,12 @@ import type { Instant } from '../model/instant.ts'
 import { checkedBy } from '../proof/open-claims.ts'
 import { countingChecks, type OpenClaim, proofOf, recordOf, type RunReason } from '../proof/proof.ts'
 import { type Review, statusAt } from '../model/review.ts'
-import { type Standing, standingsOf, standingWordOf } from '../proof/standing.ts'
-import { countTasks } from './tally.ts'
+import { type Standing, standingWordOf } from '../proof/standing.ts'
+import { type PlanCount, planCount } from './tally.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
 
-export interface PlanStatus {
+export interface PlanStatus extends PlanCount {
   readonly tasks: readonly TaskLine[]
-  readonly done: number
-  readonly of: number
-  readonly open: number
-  readonly blocked: number
-  readonly disputed: number
-  readonly cancelled: number
-  readonly standings: Readonly<Record<Standing, number>>
   /** Claims that are being checked or judged, and requested runs. */
   readonly checking: readonly Checking[]
   /** The plan's own checks that failed when they last ran. */
@@ -55,13 +48,10 @@ export function planStatus(state: Conversation, now: Instant): PlanStatus | unde
     .flatMap(id => state.reviews.get(id) ?? [])
     .filter(review => statusAt(review, now) === 'pending')
   if (tasks.length === 0 && reviews.length === 0) return undefined
-  const { total: of, ...counts } = countTasks(tasks)
   const claims = [...state.claims.values()].map(claim => claimed(state, claim))
   return {
     tasks: tasks.map(task => lineOf(state, task)),
-    ...counts,
-    of,
-    standings: standingsOf(state, tasks),
+    ...planCount(state, tasks),
     checking: [...claims.flatMap(({ checking }) => checking ?? []), ...requested(state)],
     failing: unpassedChecks(planOf(state, state.latest_turn ?? '')).map(labelOf),
     disputes: disputedTasks(state).map(({ number, title, dispute }) => ({

@@ -12,9 +12,9 @@ import { type CheckState, checkState } from '../proof/check-state.ts'
 import type { FileChange } from '../proof/file-change.ts'
 import { planChanges, waitingChanges } from '../proof/scope.ts'
 import { isApproved, planRuns, proofOf, type RunReason } from '../proof/proof.ts'
-import { type Standing, standingOf, standingsOf } from '../proof/standing.ts'
+import { type Standing, standingOf } from '../proof/standing.ts'
 import type { Changes } from '../model/review.ts'
-import { countTasks } from './tally.ts'
+import { type PlanCount, planCount } from './tally.ts'
 import { EDITABLE } from '../model/row.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
 import type { TurnStatus } from '../model/turn.ts'
@@ -41,15 +41,7 @@ export interface Receipt {
   readonly checks: readonly CheckReceipt[]
   /** Calls of outside tools while no step was current. */
   readonly calls: CallCounts
-  readonly tally: {
-    readonly done: number
-    readonly of: number
-    readonly open: number
-    readonly blocked: number
-    readonly disputed: number
-    readonly cancelled: number
-    readonly standings: Readonly<Record<Standing, number>>
-  }
+  readonly tally: PlanCount
 }
 
 /** A decision on the plan, and the person's changes to it. */
@@ -145,7 +137,6 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
   const plan = planOf(state, turnId)
   const tasks = tasksOf(state, plan)
   if (!turn || tasks.length === 0) return undefined
-  const { total: of, ...counts } = countTasks(tasks)
   // A receipt is made to be shared, also with agents.
   const log = new PlanLog(events.filter(belongsTo(plan, tasks)).map(forAgent))
   return {
@@ -164,7 +155,7 @@ export function receiptOf(state: Conversation, events: readonly StoredEvent[], t
     steps: tasks.map(task => stepOf(state, log, task)),
     checks: (plan.done_checks ?? []).map(check => planCheckOf(log, plan, check)),
     calls: log.callsOf(undefined),
-    tally: { ...counts, of, standings: standingsOf(state, tasks) },
+    tally: planCount(state, tasks),
   }
 }
 

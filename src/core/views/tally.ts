@@ -1,7 +1,7 @@
+import type { Reading } from '../model/conversation.ts'
 import type { Proofs } from '../proof/proof.ts'
 import { type Standing, standingsOf } from '../proof/standing.ts'
-import type { Review } from '../model/review.ts'
-import { type Keyed, valueIn } from '../model/table.ts'
+import { valueIn } from '../model/table.ts'
 import type { Task } from '../model/task.ts'
 import { countedAs, type PlanCounts, type Turn } from '../model/turn.ts'
 
@@ -16,6 +16,17 @@ export interface PlanTally {
   readonly open: number
   /** The completed tasks by standing; undefined if unknown. */
   readonly standings: Readonly<Record<Standing, number>> | undefined
+}
+
+/** The same for documents: `of` is the total. */
+export interface PlanCount extends Omit<PlanTally, 'total' | 'standings'> {
+  readonly of: number
+  readonly standings: Readonly<Record<Standing, number>>
+}
+
+export function planCount(state: Proofs, tasks: readonly Task[]): PlanCount {
+  const { total: of, ...counts } = countTasks(tasks)
+  return { ...counts, of, standings: standingsOf(state, tasks) }
 }
 
 type TaskTally = Omit<PlanTally, 'standings'>
@@ -47,13 +58,7 @@ export const tallied = ({
 
 /** True if the plan of an agent elsewhere has nothing open and no review waits. */
 export function isSettledElsewhere(
-  {
-    pending_reviews,
-    reviews,
-  }: {
-    readonly pending_reviews: readonly string[]
-    readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
-  },
+  { pending_reviews, reviews }: Reading<'pending_reviews' | 'reviews'>,
   { id, status }: Turn,
   tally: PlanTally | undefined,
 ): boolean {

@@ -1,11 +1,11 @@
 import type { Check } from '../proof/check.ts'
+import type { Reading } from '../model/conversation.ts'
 import type { Instant } from '../model/instant.ts'
 import { lastTurnOf, planOf } from '../model/plan.ts'
 import { type PlanCard, planCard } from './plan-card.ts'
-import { captures, OWN_TOOLS, type Policy } from '../model/policy.ts'
+import { captures, OWN_TOOLS } from '../model/policy.ts'
 import { isApproved, type Proofs } from '../proof/proof.ts'
-import type { Review } from '../model/review.ts'
-import { type Keyed, valueIn, valuesIn } from '../model/table.ts'
+import { valueIn, valuesIn } from '../model/table.ts'
 import { isSettledElsewhere, type PlanTally, tallied, tallyOf } from './tally.ts'
 import type { Mark, MarkOf, TaskThen } from './thread-log.ts'
 import { type Message, type MessageCall, ownWords } from './transcript.ts'
@@ -80,13 +80,7 @@ export interface TurnEnd {
 }
 
 /** The input of these functions: a state or its snapshot. */
-export interface ThreadState extends Proofs {
-  readonly policy: Policy | null
-  readonly running_turn: string | null
-  readonly latest_turn: string | null
-  readonly reviews: Keyed<Pick<Review, 'conversation_turn_id'>>
-  readonly pending_reviews: readonly string[]
-}
+export type ThreadState = Proofs & Reading<'policy' | 'running_turn' | 'latest_turn' | 'reviews' | 'pending_reviews'>
 
 /** The turns in order: requests and decisions, the work by step, and the end of each. */
 export function threadOf(

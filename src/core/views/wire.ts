@@ -1,7 +1,7 @@
-import type { Check, CheckSpec, CommandCheck, Workspace } from '../proof/check.ts'
+import type { Check, CheckSpec, CommandCheck } from '../proof/check.ts'
 import type { Dispute } from '../proof/dispute.ts'
 import type { Decision } from '../model/review-action.ts'
-import type { ClaimEnd, Json, StoredEvent, Verdict } from '../model/event.ts'
+import type { ClaimEnd, EventData, Json, StoredEvent } from '../model/event.ts'
 import type { EvidenceSource, LeftOut, ToolFact } from '../proof/evidence.ts'
 import type { TaskFields } from '../model/fields.ts'
 import type { Instant } from '../model/instant.ts'
@@ -20,7 +20,7 @@ import type { ConversationSnapshot } from '../model/snapshot.ts'
 import type { Task, TaskStatus } from '../model/task.ts'
 import type { Template } from '../model/template.ts'
 import type { Message } from './transcript.ts'
-import type { TurnStatus } from '../model/turn.ts'
+import type { Turn } from '../model/turn.ts'
 import type { View } from './view.ts'
 
 // HTTP answers, shared by server and client. `scripts/shapes.ts` makes the schemas of `http/` from these types.
@@ -95,17 +95,10 @@ export type SentRow = Omit<SubmittedRow, 'checks' | 'inserted'> & SentChecks
 export type SentDecision = Decision<SentRow>
 
 /** A turn as the API shows it. */
-export interface TurnView {
+export interface TurnView extends Pick<Turn, 'status' | 'stop_requested' | 'started_at' | 'plan_id' | 'workspace'> {
   readonly turn_id: string
-  readonly status: TurnStatus
-  readonly stop_requested: boolean
   /** It waits for a person's decision. */
   readonly parked: boolean
-  readonly started_at: Instant
-  /** The plan that it works on: the id of the turn that began it. */
-  readonly plan_id: string
-  /** The workspace that its checks run in. */
-  readonly workspace?: Workspace
   /** The completed tasks of its plan by standing, if there are any. */
   readonly standings?: Readonly<Record<Standing, number>>
   /** A limit ended it. */
@@ -170,20 +163,14 @@ export interface SearchAnswer {
 /** One search result, with its texts in parts: a page shows them as text and highlights the matching ones. */
 export type SearchResult = ConversationResult | TaskResult | MessageResult
 /** A conversation whose title matches. */
-export interface ConversationResult {
+export interface ConversationResult extends Found {
   readonly kind: 'conversation'
-  readonly session_id: string
-  readonly session_title: string | null
-  readonly created_at: Instant
   /** The text in parts. */
   readonly title: readonly Part[]
 }
 /** A task whose title, details or outcome match. */
-export interface TaskResult {
+export interface TaskResult extends Found {
   readonly kind: 'task'
-  readonly session_id: string
-  readonly session_title: string | null
-  readonly created_at: Instant
   readonly task_id: string
   readonly number: number
   /** Its status. */
@@ -194,16 +181,19 @@ export interface TaskResult {
   readonly excerpt: readonly Part[]
 }
 /** A message that matches. */
-export interface MessageResult {
+export interface MessageResult extends Found {
   readonly kind: 'message'
-  readonly session_id: string
-  readonly session_title: string | null
-  readonly created_at: Instant
   readonly message_id: string
   readonly turn_id: string | null
   readonly role: 'user' | 'assistant'
   /** The text around the first match in parts; empty without one. */
   readonly excerpt: readonly Part[]
+}
+/** The conversation of a search result, and the time of what matches. */
+export interface Found {
+  readonly session_id: string
+  readonly session_title: string | null
+  readonly created_at: Instant
 }
 /** A task after a change to it, and the seq of that change. */
 export interface TaskAnswer {
@@ -328,23 +318,15 @@ export interface EvidenceAnswer {
   readonly seq: number
 }
 /** One answer of the judge. */
-export interface VerdictView {
+export interface VerdictView
+  extends Pick<EventData['task_assessed'], 'verdict' | 'reason' | 'model' | 'fenced' | 'hidden'> {
   readonly at: Instant
-  readonly verdict: Verdict
-  /** The judge's words. */
-  readonly reason: string
-  /** The judge's model. */
-  readonly model: string
   /** The ids of the evidence that it cites. */
   readonly cited: readonly string[]
   /** An ok that cites no evidence, although there was some. */
   readonly uncited?: true
   /** An ok without any evidence. */
   readonly on_words_alone?: true
-  /** A person changed the task meanwhile, so it had no effect. */
-  readonly fenced?: true
-  /** The task has a held-out check, so agents do not learn the reason. */
-  readonly hidden?: true
   /** The claim that it is about. */
   readonly claim_id?: string
 }

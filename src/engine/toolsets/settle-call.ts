@@ -53,8 +53,7 @@ export function settleIn(
   const toolset = held && toolsets[held.toolset]
   const tool = toolset?.tools.find(({ name }) => name === held?.tool)
   if (held?.tool !== undefined && !tool && learnt.ended !== 'failed') throw new LostTool(held.tool)
-  const command = { type: 'settle_call', turn_id: turn, tool_call_id: callId, ...learnt } as const
-  const done = settled(transaction.state, command, transaction.now)
+  const done = settled(transaction.state, { turn_id: turn, tool_call_id: callId }, learnt, transaction.now)
   if ('needs' in done) {
     if (done.needs === 'runs') transaction.mustRun({ type: 'request_final', turn_id: turn, ...learnt.seen })
     return done

@@ -67,8 +67,8 @@ export function pageReply(
     etag,
     ...(gzip ? { vary: 'accept-encoding' } : {}),
   }
-  const known = (header('if-none-match') ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
-  if (known.includes(etag) || known.includes('*')) return new Response(null, { status: 304, headers })
+  const tags = (header('if-none-match') ?? '').split(',').map(tag => tag.trim().replace(/^W\//, ''))
+  if (tags.some(tag => tag === etag || tag === '*')) return new Response(null, { status: 304, headers })
   const encoding = compressed ? { 'content-encoding': 'gzip' } : {}
   return new Response(compressed ?? content, { headers: { ...headers, 'content-type': type, ...encoding } })
 }

@@ -131,7 +131,7 @@ export const TAGS = {
   Reviews: 'Proposals that a person confirms or cancels',
   Templates: 'Saved lists of tasks',
   Events: 'The log of a conversation',
-  Toolsets: 'Tools for agents that run elsewhere',
+  Toolsets: 'Tools for external agents',
   Tools: 'The MCP servers of the agent, and calls that wait for a person',
   Settings: 'Models and the policy of new conversations, as the page sets them',
   Login: 'How the page gets its token',

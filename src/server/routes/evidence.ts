@@ -10,7 +10,7 @@ import { ofTask } from './tasks.ts'
 
 export const evidenceRoutes = routes('Tasks', {
   addEvidence: route('post', '/api/sessions/:session_id/evidence', 'agent', {
-    summary: 'Reports a tool call of an agent elsewhere, for the task in progress',
+    summary: 'Reports a tool call of an external agent, for the task in progress',
     params: z.object({ session_id: s.id }),
     body: s.sentEvidence,
     answers: {

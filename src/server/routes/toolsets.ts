@@ -68,7 +68,7 @@ export const toolsetRoutes = routes('Toolsets', {
     },
   }),
   callTool: route('post', CALL_PATH, 'agent', {
-    summary: 'Calls a tool for an agent that runs elsewhere',
+    summary: 'Calls a tool for an external agent',
     params: z.object({ name: z.string(), tool: z.string() }),
     query: z.object({ prefix }),
     body: z.strictObject({

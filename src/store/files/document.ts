@@ -4,7 +4,6 @@ import { isHidden } from '../../core/proof/held-out.ts'
 import type { Task, TaskStatus } from '../../core/model/task.ts'
 import { LIMITS, line } from '../../core/model/text.ts'
 import { StoreError } from '../store-error.ts'
-import { exceededLimit } from './limits.ts'
 
 /** Fields of other programs: preserved, never read. */
 export type Extra = Readonly<Record<string, Json>>
@@ -103,8 +102,6 @@ const isOurs = (checks: Json | undefined): boolean =>
   Array.isArray(checks) && checks.every(check => isObject(check) && 'kind' in check && 'hash' in check)
 
 function parsed(text: string): unknown {
-  const limit = exceededLimit(text)
-  if (limit !== undefined) throw invalid(`it has more than ${limit}`)
   try {
     return parseExactly(text)
   } catch (error) {

@@ -18,8 +18,10 @@ import { fileFailure, StoreError } from '../store-error.ts'
 import { flushFolder } from '../folder.ts'
 import { lstatOf } from '../identity.ts'
 import { invalid } from './document.ts'
-import { exceededLimit, MAX_BYTES } from './limits.ts'
 import { TaskFolder } from './task-folder.ts'
+
+/** Files are read and written whole on the event loop: this bounds how long that takes. */
+const MAX_BYTES = 8 * 2 ** 20
 
 /** Reads and atomically replaces regular files in one folder. Errors contain only the path within the data folder. */
 export class TaskFiles {
@@ -75,9 +77,7 @@ export class TaskFiles {
     // Random, so that no other program can place a link there.
     const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
     const bytes = Buffer.from(text)
-    if (bytes.length > MAX_BYTES) throw tooLarge('8 MB')
-    const limit = exceededLimit(text)
-    if (limit !== undefined) throw tooLarge(limit)
+    if (bytes.length > MAX_BYTES) throw tooLarge()
     try {
       this.#folder.make(dirname(name))
       const file = openSync(temporary, NEW_FILE)
@@ -160,10 +160,8 @@ function refuseIrregular(found: BigIntStats | undefined): void {
   if (found && found.size > MAX_BYTES) throw invalid('it has more than 8 MB')
 }
 
-function tooLarge(limit: string): StoreError {
-  const message = `The task file would have more than ${limit}; nothing was written. Shorten or remove tasks.`
-  return new StoreError('full', message)
-}
+const tooLarge = (): StoreError =>
+  new StoreError('full', 'The task file would have more than 8 MB; nothing was written. Shorten or remove tasks.')
 
 function modeOf(path: string): number | undefined {
   const found = lstatOf(path)

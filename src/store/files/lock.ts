@@ -28,7 +28,7 @@ export class FolderLock {
     createPrivateFile(this.#path)
     this.#db.open()
     this.#opened = statOf(this.#path)
-    this.#lock = WriteLock.ofFile(this.#path)
+    this.#lock = new WriteLock(this.#path)
   }
 
   /** Throws if the file was deleted or replaced, because the lock then excludes no one. That is final. */

@@ -22,7 +22,7 @@ const IN_TRANSACTION = `state LIKE 'idle in transaction%'`
 
 describePostgres.concurrent('postgres: a connection that is lost', () => {
   fault('a connection to PostgreSQL that is lost')
-  describe.for(['begun', 'staged', 'written'] as const)('at %s', point => {
+  describe.for(inLongRun(['begun', 'staged', 'written'] as const, ['written'] as const))('at %s', point => {
     it('is retried: nothing had been written', async () => {
       const { store, killed } = await killedAt(point)
       const committed = await store.commit(ref, state => ({ events: [note('a')], value: state.seq }))

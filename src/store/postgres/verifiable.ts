@@ -1,25 +1,11 @@
-import { instantOf } from '../../core/model/instant.ts'
-import { SEARCH_KINDS } from '../../core/text/search.ts'
-import {
-  type ConversationRow,
-  eventOf,
-  EVENT_COLUMNS,
-  type EventRow,
-  type ReviewRow,
-  type TaskRow,
-  type TurnRow,
-} from '../rows.ts'
-import { documentName } from '../search-check.ts'
+import { type EventRow, eventOf, EVENT_COLUMNS } from '../rows.ts'
 import type { Ref } from '../store.ts'
-import { type Verifiable, Replay, type StoredRows, type StoredSnapshot } from '../verify.ts'
+import { Replay, type StoredRows, type StoredSnapshot, type Verifiable } from '../verify.ts'
 import { type Connections, type Session, storable } from './connections.ts'
 import { SCHEMA } from './schema.ts'
-import { INDEX_VERSION } from './search-indexer.ts'
 
 /** A type, not an interface, so that a database row can be cast to it. */
 type RefRow = { readonly tenant: string; readonly conversation: string }
-type DocumentRecord = { readonly kind: number; readonly ref: string; readonly tokens: string }
-type ReviewRecord = Pick<ReviewRow, 'id' | 'pending'> & { readonly due_at: Date | null; readonly body: string }
 
 const PAGE = 500
 
@@ -37,9 +23,9 @@ export function postgresVerifiable(database: Connections): Verifiable {
     },
     differences: async ref => {
       const rows = await database.use(session => storedRows(session, ref))
-      const replay = new Replay(ref, rows.snapshot, storable)
+      const replay = new Replay(ref, rows.snapshot, asStored)
       // Events are immutable, so they can be read after the rows, up to the same seq.
-      const { seq = 0 } = rows.conversation ?? {}
+      const seq = Number(rows.conversation?.['seq'] ?? 0)
       while (replay.seq < seq) {
         const events = await database.query<EventRow>(EVENTS, [ref.tenant, ref.conversation, replay.seq, seq])
         if (events.length === 0) break
@@ -51,44 +37,30 @@ export function postgresVerifiable(database: Connections): Verifiable {
   }
 }
 
+const asStored = (value: unknown): unknown => (typeof value === 'string' ? storable(value) : value)
+
 /** The rows as of one moment. */
 async function storedRows(session: Session, { tenant, conversation }: Ref): Promise<StoredRows> {
-  const all = <R extends object>(text: string): Promise<R[]> =>
-    session.query<R>(`${text} WHERE tenant = $1 AND conversation = $2`, [tenant, conversation])
+  const all = <R extends object>(columns: string, table: string): Promise<R[]> =>
+    session.query<R>(`SELECT ${columns} FROM ${SCHEMA}.${table} WHERE tenant = $1 AND conversation = $2`, [
+      tenant,
+      conversation,
+    ])
   await session.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-  const [conversations, tasks, turns, reviews, snapshots, documents, queued, [state]] = await Promise.all([
-    all<Omit<ConversationRow, 'renamed'>>(`SELECT ${CONVERSATION_COLUMNS} FROM ${SCHEMA}.conversations`),
-    all<TaskRow>(`SELECT id, seq, removed FROM ${SCHEMA}.tasks`),
-    all<TurnRow>(`SELECT turn, status, needs FROM ${SCHEMA}.turns`),
-    all<ReviewRecord>(`SELECT id, pending, due_at, body FROM ${SCHEMA}.reviews`),
-    all<StoredSnapshot>(`SELECT seq, v, state FROM ${SCHEMA}.snapshots`),
-    all<DocumentRecord>(`SELECT kind, ref, tokens FROM ${SCHEMA}.search_documents`),
-    all(`SELECT 1 FROM ${SCHEMA}.search_queue`),
-    session.query<{ version: number }>(`SELECT version FROM ${SCHEMA}.search_state`),
+  const [[row], tasks, turns, reviews, [snapshot]] = await Promise.all([
+    all<Row>('seq, title, created_at, updated_at, active_at, pinned, archived, mark', 'conversations'),
+    all<Row>('id, seq, removed', 'tasks'),
+    all<Row>('turn, status, needs', 'turns'),
+    all<Row>(`id, pending, ${ISO('due_at')} AS due_at, body`, 'reviews'),
+    all<StoredSnapshot>('seq, v, state', 'snapshots'),
   ])
   await session.query('COMMIT')
-  // The search index lags behind.
-  const isIndexed = queued.length === 0 && state?.version === INDEX_VERSION
-  return {
-    conversation: conversations[0],
-    tasks,
-    turns,
-    reviews: reviews.map(row => ({
-      ...row,
-      due_at: row.due_at && instantOf(row.due_at.getTime()),
-      body: JSON.parse(row.body),
-    })),
-    snapshot: snapshots[0],
-    documents: isIndexed
-      ? documents.map(({ kind, ref, tokens }) => ({
-          name: documentName(SEARCH_KINDS[kind] ?? 'conversation', ref),
-          tokens,
-        }))
-      : undefined,
-  }
+  return { conversation: row, tasks, turns, reviews, snapshot }
 }
 
-const CONVERSATION_COLUMNS = 'seq, title, created_at, updated_at, active_at, pinned, archived, mark'
+type Row = Readonly<Record<string, unknown>>
+
+const ISO = (column: string): string => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
 
 const NEXT = `SELECT tenant, conversation FROM ${SCHEMA}.conversations
     WHERE (tenant, conversation) > ($1, $2) AND created_at IS NOT NULL ORDER BY tenant, conversation LIMIT ${PAGE}`

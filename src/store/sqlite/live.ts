@@ -1,15 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { LiveText, Ref } from '../store.ts'
-import { unflushed } from './open.ts'
 import type { Read } from './queries.ts'
-import type { WriteLock } from './write-lock.ts'
 
-/** Live text. Not flushed, because losing it in a power cut is harmless. */
+/** Live text. */
 export function sqliteLive(
   db: DatabaseSync,
   read: Read,
-  checkFiles: () => void,
-  lock: WriteLock,
+  write: (change: () => unknown) => Promise<unknown>,
   onWrite: (ref: Ref) => void,
 ): LiveText {
   const put = db.prepare(
@@ -17,13 +14,6 @@ export function sqliteLive(
   )
   const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
   const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
-  const write = (change: () => unknown): Promise<void> =>
-    lock.whenFree(() =>
-      read(() => {
-        checkFiles()
-        unflushed(db, change)
-      }),
-    )
   return {
     write: async (ref, { turn_id, message_id, text }) => {
       await write(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text))

@@ -16,6 +16,8 @@ import { storedDamage } from './to-store-error.ts'
 interface Cached {
   readonly id: number
   readonly state: Conversation
+  /** The link of its newest event, if known. */
+  readonly link?: string
   readonly snapshotSeq: number
   readonly version: number
   /** The events of our last write, if it was small: its readers come right after it. */
@@ -105,7 +107,9 @@ export class SqliteLog {
     if (staged.commits.length === 0) return () => {}
     const rows = rowsOf(staged.before, staged.after, staged.commits)
     const id = this.#putConversation(ref, staged.before, rows.conversation)
-    let head = { id: 0, link: this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
+    const cached = this.#cache.get(refKey(ref))
+    const before = cached?.state === staged.before ? cached.link : undefined
+    let head = { id: 0, link: before ?? this.#linkAt(id, staged.before.seq) ?? refKey(ref) }
     const events = eventsOf(staged.commits)
     let size = 0
     for (const { seq, type, turn_id, timestamp, data } of events) {
@@ -129,8 +133,9 @@ export class SqliteLog {
     const snapshotSeq = this.#snapshotAfter(ref, id, staged.after, head.link)
     // Still current: we have held the write lock since `current` ran.
     const version = this.#lastVersion
+    const { link } = head
     const written = size <= MAX_WRITTEN ? events : []
-    return () => this.#cache.set(refKey(ref), { id, state: staged.after, snapshotSeq, version, written })
+    return () => this.#cache.set(refKey(ref), { id, state: staged.after, link, snapshotSeq, version, written })
   }
 
   #writtenAfter(ref: Ref, after: number): StoredEvent[] | undefined {

@@ -19,9 +19,9 @@ export function sqliteNotices(
   const sql = statements(db)
   return {
     add: ({ tenant, conversation }, commits) => {
-      for (const { seq, timestamp } of eventsOf(commits).filter(isTold)) {
-        sql.add.run(tenant, conversation, seq, tenant, timestamp)
-      }
+      const told = eventsOf(commits).filter(isTold)
+      if (told[0] === undefined || !sql.wanted.get(tenant, told[0].timestamp)) return
+      for (const { seq } of told) sql.add.run(tenant, conversation, seq)
     },
     want: (tenant, forMs) => write(() => void sql.want.run(tenant, plusMs(now(), forMs))),
     take: (tenant, limit, forMs) =>
@@ -61,10 +61,8 @@ export function sqliteNotices(
 function statements(db: DatabaseSync) {
   const one = 'tenant = ? AND conversation = ? AND seq = ? AND tries = ?'
   return {
-    add: db.prepare(
-      `INSERT OR IGNORE INTO notices (tenant, conversation, seq) SELECT ?, ?, ?
-       WHERE EXISTS (SELECT 1 FROM notices_wanted WHERE tenant = ? AND until > ?)`,
-    ),
+    add: db.prepare('INSERT OR IGNORE INTO notices (tenant, conversation, seq) VALUES (?, ?, ?)'),
+    wanted: db.prepare('SELECT 1 FROM notices_wanted WHERE tenant = ? AND until > ?'),
     want: db.prepare('INSERT OR REPLACE INTO notices_wanted (tenant, until) VALUES (?, ?)'),
     due: db.prepare(
       'SELECT conversation, seq, tries FROM notices WHERE tenant = ? AND due_at <= ? ORDER BY due_at LIMIT ?',

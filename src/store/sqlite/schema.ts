@@ -104,7 +104,8 @@ const TABLES = `
     PRIMARY KEY (tenant, id)
   ) STRICT, WITHOUT ROWID;
 
-  -- needs: who acts next on it (domain/needs.ts). serves: the need that its lease was claimed for.
+  -- needs: who acts next on it (core/model/needs.ts). serves: the need that its lease was claimed for. until: when the
+  -- lease expires, in milliseconds; 0 without one.
   CREATE TABLE turns (
     tenant TEXT NOT NULL,
     conversation TEXT NOT NULL,
@@ -114,8 +115,7 @@ const TABLES = `
     serves TEXT,
     runner TEXT,
     attempt INTEGER NOT NULL DEFAULT 0,
-    until TEXT,
-    lasts_ms REAL,
+    until REAL NOT NULL DEFAULT 0,
     PRIMARY KEY (tenant, conversation, turn)
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX turns_claimable ON turns (needs, until) WHERE needs IS NOT NULL;

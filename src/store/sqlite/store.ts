@@ -55,16 +55,6 @@ export interface SqliteStoreOptions {
   readonly onWrite?: (db: DatabaseSync, ref: Ref, after: Conversation) => void
 }
 
-interface SmallWrite {
-  readonly change: () => unknown
-  /** A power cut may lose it. */
-  readonly isUnflushed: boolean
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
-}
-
-const isCall = (item: Call | SmallWrite): item is Call => 'decide' in item
-
 export const openSqliteStore = (options: SqliteStoreOptions): Promise<SqliteStore> =>
   openSqlite(options, db => new SqliteStore(db, options))
 
@@ -99,8 +89,7 @@ export class SqliteStore implements FullStore {
   readonly #indexing: CatchUp
   readonly #options: SqliteStoreOptions
   readonly #sql
-  /** All writes queue here: a connection holds one transaction at a time. */
-  readonly #group = new Group<Call | SmallWrite>((items, since) => this.#serve(items, since))
+  readonly #group = new Group<Call>((calls, since) => this.#serve(calls, since))
   readonly #begin = (): void => {
     try {
       this.#sql.begin.run()
@@ -120,7 +109,7 @@ export class SqliteStore implements FullStore {
     this.#head = new HeadFile(realpathSync(options.path))
     this.#log = new SqliteLog(db, head => (this.#written = head))
     this.#hints = watchedHints(db)
-    this.#lock = WriteLock.ofDatabase(options.path)
+    this.#lock = new WriteLock(`${realpathSync(options.path)}-shm`)
     this.#clock = new StoreClock({ isAwaited: () => this.#leases.isAwaited(), skewMs: options.skewMs })
     this.#leases = new SqliteLeases(db, this.#clock)
     this.#sql = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') }
@@ -138,8 +127,11 @@ export class SqliteStore implements FullStore {
       change => this.#write(change, { isUnflushed: true }),
       () => this.#clock.now(),
     )
-    this.live = sqliteLive(db, read, checkFiles, this.#lock, ({ tenant, conversation }) =>
-      this.#hints.publish({ tenant, conversation, kind: 'text' }),
+    this.live = sqliteLive(
+      db,
+      read,
+      change => this.#write(change, { isUnflushed: true }),
+      ({ tenant, conversation }) => this.#hints.publish({ tenant, conversation, kind: 'text' }),
     )
   }
 
@@ -233,43 +225,34 @@ export class SqliteStore implements FullStore {
     this.#head.close()
   }
 
-  /** Serves all items in one transaction: decides one after the other, flushes once, then answers. */
-  #serve(items: readonly (Call | SmallWrite)[], since: number): Promise<void> | undefined {
+  /** Serves all calls in one transaction: decides one after the other, flushes once, then answers. */
+  #serve(calls: readonly Call[], since: number): Promise<void> | undefined {
     // Fast path without a promise: usually the lock is free and nothing fails.
     try {
-      if (!items.every(isCall) || !this.#lock.ran(this.#begin)) return this.#serveOnceFree(items, since)
-      return this.#commitTogether(items) && this.#serveAlone(items, since)
+      if (!this.#lock.ran(this.#begin)) return this.#serveOnceFree(calls, since)
+      return this.#commitTogether(calls) && this.#serveAlone(calls, since)
     } catch (error) {
-      for (const item of items) item.reject(error)
+      for (const call of calls) call.reject(error)
       return undefined
     }
   }
 
-  async #serveOnceFree(items: readonly (Call | SmallWrite)[], since: number): Promise<void> {
-    const calls = items.filter(isCall)
-    if (calls.length > 0) {
-      try {
-        if (await this.#whenFree(since, () => this.#commitTogether(calls))) await this.#serveAlone(calls, since)
-      } catch (error) {
-        for (const call of calls) call.reject(error)
-      }
+  async #serveOnceFree(calls: readonly Call[], since: number): Promise<void> {
+    try {
+      if (await this.#whenFree(() => this.#commitTogether(calls), since)) await this.#serveAlone(calls, since)
+    } catch (error) {
+      for (const call of calls) call.reject(error)
     }
-    await this.#serveAlone(
-      items.filter(item => !isCall(item)),
-      since,
-    )
   }
 
   /** Each in its own transaction: one that cannot be written must not fail the others. */
-  async #serveAlone(items: readonly (Call | SmallWrite)[], since: number): Promise<void> {
-    for (const item of items) {
+  async #serveAlone(calls: readonly Call[], since: number): Promise<void> {
+    for (const call of calls) {
       try {
-        const failed = await (isCall(item)
-          ? this.#whenFree(since, () => this.#commitTogether([item]))
-          : this.#whenFree(since, () => this.#run(item), item.isUnflushed))
-        if (failed) item.reject(failed.error)
+        const failed = await this.#whenFree(() => this.#commitTogether([call]), since)
+        if (failed) call.reject(failed.error)
       } catch (error) {
-        item.reject(error)
+        call.reject(error)
       }
     }
   }
@@ -278,12 +261,11 @@ export class SqliteStore implements FullStore {
    * Runs a whole transaction once the lock is free. Never awaits while holding the lock, because a stopped process
    * would keep it.
    */
-  #whenFree<T>(since: number, transaction: () => T, isUnflushed = false): Promise<T> {
-    const work = (): T => {
+  #whenFree<T>(transaction: () => T, since?: number): Promise<T> {
+    return this.#lock.whenFree(() => {
       this.#begin()
       return transaction()
-    }
-    return this.#lock.whenFree(isUnflushed ? () => unflushed(this.#db, work) : work, since)
+    }, since)
   }
 
   /** Ends the open transaction. Returns a failure from before COMMIT, in which case no call was answered. */
@@ -340,7 +322,7 @@ export class SqliteStore implements FullStore {
         key: (key: string) => this.#log.key(ref, key),
         attempt: (turn: string) => this.#log.attempt(ref, turn),
       }
-      return { ref, staged: stage(group, basis, this.#clock.nowIn(ref, basis.state.updated_at)) }
+      return { ref, staged: stage(group, basis, this.#clock.now()) }
     })
   }
 
@@ -352,25 +334,24 @@ export class SqliteStore implements FullStore {
     return this.#write(change, { isUnflushed: true })
   }
 
-  #write<T>(change: () => T, { isUnflushed = false } = {}): Promise<T> {
-    return new Promise((resolve, reject) => {
-      this.#check()
-      let value: T
-      this.#group.add({ change: () => (value = change()), isUnflushed, resolve: () => resolve(value), reject })
-    })
-  }
-
-  #run({ change, resolve }: SmallWrite): { error: unknown } | undefined {
-    try {
-      change()
-      this.#commit()
-      this.#noteHead()
-      resolve()
-      return undefined
-    } catch (error) {
-      this.#rollback()
-      return { error: this.#explained(error) }
+  /** Runs a change in its own transaction. A power cut may lose one that is not flushed. */
+  async #write<T>(change: () => T, { isUnflushed = false } = {}): Promise<T> {
+    const transaction = (): T => {
+      this.#begin()
+      try {
+        const value = change()
+        this.#commit()
+        this.#noteHead()
+        return value
+      } catch (error) {
+        this.#rollback()
+        throw this.#explained(error)
+      }
     }
+    return this.#lock.whenFree(() => {
+      this.#check()
+      return isUnflushed ? unflushed(this.#db, transaction) : transaction()
+    })
   }
 
   #commit(): void {

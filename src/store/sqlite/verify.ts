@@ -1,17 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
-import type { Need } from '../../core/model/needs.ts'
-import type { SessionMark } from '../../core/views/session-list.ts'
-import type { TurnStatus } from '../../core/model/turn.ts'
-import { SEARCH_VERSION } from '../../core/text/search-tokens.ts'
-import { SEARCH_KINDS } from '../../core/text/search.ts'
 import { isWritable } from '../folder.ts'
-import type { ReviewRecord } from '../rows.ts'
-import { documentName, type DocumentTokens } from '../search-check.ts'
 import type { Ref } from '../store.ts'
 import { StoreError } from '../store-error.ts'
-import { damageOf, Replay, type StoredRows, type Verifiable, verify } from '../verify.ts'
+import { damageOf, Replay, type StoredRows, type StoredSnapshot, type Verifiable, verify } from '../verify.ts'
 import { headProblem, readHead } from './head-file.ts'
 import { SqliteLog } from './log.ts'
 import { checkSize, connectReader, removeEmptyWal, retryWhileBusy } from './open.ts'
@@ -25,8 +18,8 @@ const MAX_LINES = 20
 const PAGE = 5_000
 
 /**
- * Yields all problems of a database: in its structure and indexes, its chains, and rows and search entries that differ
- * from their log. Changes nothing, and may run beside writers. `others` adds further problems.
+ * Yields all problems of a database: in its structure and indexes, its chains, and rows that differ from their
+ * log. Changes nothing, and may run beside writers. `others` adds further problems.
  */
 export async function* verifyDatabase(
   path: string,
@@ -101,7 +94,7 @@ class DatabaseRows {
     if (!isAlready) this.#db.exec('BEGIN')
     try {
       const rows = this.#rows(ref)
-      const replay = new Replay(ref, rows.snapshot)
+      const replay = new Replay(ref, rows.snapshot, storable)
       for (;;) {
         const events = this.#log.eventsAfter(ref, replay.seq, PAGE)
         replay.add(events)
@@ -127,56 +120,19 @@ class DatabaseRows {
     }
   }
 
-  #rows(ref: Ref): StoredRows {
-    const { tenant, conversation } = ref
-    const [summary] = this.#all(
-      'SELECT * FROM conversations WHERE tenant = ? AND conversation = ?',
-      tenant,
-      conversation,
-    )
-    const id = Number(summary?.['id'] ?? 0)
-    const [snapshot] = this.#all('SELECT seq, v, state FROM snapshots WHERE conversation_id = ?', id)
+  #rows({ tenant, conversation }: Ref): StoredRows {
+    const id = 'SELECT id FROM conversations WHERE tenant = ? AND conversation = ?'
+    const ofIt = 'WHERE tenant = ? AND conversation = ?'
+    const all = <R extends Row>(sql: string): R[] => this.#all(sql, tenant, conversation) as R[]
+    const [summary] = all(`SELECT title, created_at, active_at, pinned, archived, mark FROM conversations ${ofIt}`)
+    const [snapshot] = all<Row & StoredSnapshot>(`SELECT seq, v, state FROM snapshots WHERE conversation_id = (${id})`)
     return {
-      conversation: summary && listed(summary),
-      tasks: this.#all('SELECT * FROM tasks WHERE tenant = ? AND conversation_id = ?', tenant, id).map(row => ({
-        id: String(row['id']),
-        seq: Number(row['seq']),
-        removed: row['removed'] === 1,
-      })),
-      turns: this.#all('SELECT * FROM turns WHERE tenant = ? AND conversation = ?', tenant, conversation).map(row => ({
-        turn: String(row['turn']),
-        status: String(row['status']) as TurnStatus,
-        needs: textIn(row, 'needs') as Need | null,
-      })),
-      reviews: this.#all('SELECT * FROM reviews WHERE tenant = ? AND conversation = ?', tenant, conversation).map(
-        row => ({
-          id: String(row['id']),
-          pending: row['pending'] === 1,
-          due_at: textIn(row, 'due_at'),
-          body: parsed(row['body']) as ReviewRecord,
-        }),
-      ),
-      snapshot: snapshot && {
-        seq: Number(snapshot['seq']),
-        v: Number(snapshot['v']),
-        state: String(snapshot['state']),
-      },
-      documents: this.#isIndexed(id) ? this.#documents(id) : undefined,
+      conversation: summary,
+      tasks: all(`SELECT id, seq, removed FROM tasks WHERE conversation_id = (${id})`),
+      turns: all(`SELECT turn, status, needs FROM turns ${ofIt}`),
+      reviews: all(`SELECT id, pending, due_at, body FROM reviews ${ofIt}`),
+      snapshot,
     }
-  }
-
-  /** The search index lags behind: checks whether it has this conversation's whole log. */
-  #isIndexed(id: number): boolean {
-    const sql = `SELECT indexed FROM search_state WHERE version = ?
-      AND indexed >= (SELECT id FROM events WHERE conversation_id = ? ORDER BY seq DESC LIMIT 1)`
-    return this.#all(sql, SEARCH_VERSION, id).length > 0
-  }
-
-  #documents(id: number): DocumentTokens[] {
-    return this.#all('SELECT kind, ref, tokens FROM search_documents WHERE conversation_id = ?', id).map(row => ({
-      name: documentName(SEARCH_KINDS[Number(row['kind'])] ?? 'conversation', String(row['ref'])),
-      tokens: String(row['tokens']),
-    }))
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Row[] {
@@ -188,22 +144,5 @@ class DatabaseRows {
   }
 }
 
-const listed = (row: Row): StoredRows['conversation'] => ({
-  title: textIn(row, 'title'),
-  created_at: String(row['created_at']),
-  active_at: String(row['active_at']),
-  pinned: row['pinned'] === 1,
-  archived: row['archived'] === 1,
-  mark: textIn(row, 'mark') as SessionMark | null,
-})
-
-const textIn = (row: Row, name: string): string | null => (row[name] === null ? null : String(row[name]))
-
-/** A damaged text must differ from any row. */
-function parsed(text: SQLOutputValue | undefined): unknown {
-  try {
-    return JSON.parse(String(text))
-  } catch {
-    return undefined
-  }
-}
+/** SQLite has no booleans. */
+const storable = (value: unknown): unknown => (typeof value === 'boolean' ? Number(value) : value)

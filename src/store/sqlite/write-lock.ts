@@ -1,33 +1,18 @@
-import { realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { lockHolder } from '../lock-holder.ts'
 import { StoreError } from '../store-error.ts'
 import { MAX_WAIT_MS, ranAtOnce, retryWhileBusy } from './open.ts'
 import { isBusy, toStoreError } from './to-store-error.ts'
 
-/** SQLite's lock bytes: the writer's in a `-shm`, and the exclusive one in a file without a `-shm`. */
-const WRITER = 120
-const EVERYBODY = 0x40_00_00_02
-
 /** A file's exclusive lock between processes. It cannot be taken away, except by ending its holder. */
 export class WriteLock {
   readonly #file: string
-  readonly #byte: number
   /** Shared by all callers that time out on the same holder, so that it is logged once. */
   #failure: StoreError | undefined
   #lastHadAt = 0
 
-  private constructor(file: string, byte: number) {
+  /** `file`: the one that SQLite locks. */
+  constructor(file: string) {
     this.#file = file
-    this.#byte = byte
-  }
-
-  static ofDatabase(path: string): WriteLock {
-    return new WriteLock(`${realpathSync(path)}-shm`, WRITER)
-  }
-
-  static ofFile(path: string): WriteLock {
-    return new WriteLock(realpathSync(path), EVERYBODY)
   }
 
   /** Runs `work`, which takes the lock, unless another process has it. Returns whether it ran. */
@@ -59,17 +44,9 @@ export class WriteLock {
   }
 
   #busy(): StoreError {
+    const name = basename(this.#file)
     return new StoreError('busy', 'Another process is writing and does not finish. Nothing was saved; try again.', {
-      cause: `${basename(this.#file)} is locked for over ${MAX_WAIT_MS / 1_000} s ${this.#byWhom()}`,
+      cause: `${name} is locked for over ${MAX_WAIT_MS / 1_000} s by another process: find it with "fuser ${name}", and end it if it hangs`,
     })
-  }
-
-  #byWhom(): string {
-    const holder = lockHolder(this.#file, this.#byte)
-    if (!holder) return `by another process: find it with "fuser ${basename(this.#file)}", and end it if it hangs`
-    const { pid, isStopped } = holder
-    const end = `end it with "kill -KILL ${pid}"`
-    if (isStopped) return `by process ${pid}, which is stopped: resume it with "kill -CONT ${pid}", or ${end}`
-    return `by process ${pid}: if it hangs, ${end}`
   }
 }

@@ -1,7 +1,0 @@
-export { createRunner } from './runner.ts'
-export type { Runner, RunnerOptions } from './runner.ts'
-export { demoModel } from '../demo/model.ts'
-export { mcpTools } from '../engine/turn/mcp-tools.ts'
-export type { McpOptions, McpServer } from '../engine/turn/mcp-tools.ts'
-export type { Secrets } from '../core/text/redact.ts'
-export type { CallIds, OutsideTool, OutsideTools } from '../engine/worker/outside.ts'
