@@ -39,8 +39,8 @@ export default defineConfig({
     },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // Twice the cores of CI: most tests wait more than they work.
-    maxWorkers: 5,
+    // Three per core of CI: most tests wait twice as long as they work.
+    maxWorkers: 6,
     projects: [
       {
         extends: true,

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, normalize } from 'node:path'
@@ -67,13 +68,13 @@ run('git', ['worktree', 'add', '--detach', '--force', tree, values.tree], root)
 try {
   symlinkSync(realpathSync(join(root, 'node_modules')), join(tree, 'node_modules'))
   run(process.execPath, ['scripts/shapes.ts'], tree)
-  measure()
+  await measure()
 } finally {
   run('git', ['worktree', 'remove', '--force', tree], root)
   rmSync(tree, { recursive: true, force: true })
 }
 
-function measure(): void {
+async function measure(): Promise<void> {
   const sources = globSync('src/{core,engine,store}/**/*.ts', { cwd: tree }).filter(path => !path.endsWith('.test.ts'))
   const related = relatedTests()
   const broken = new Set<string>()
@@ -84,24 +85,24 @@ function measure(): void {
     const source = readFileSync(path, 'utf8')
     const mutated = source.slice(0, mutation.start) + mutation.text + source.slice(mutation.end)
     const tests = related(mutation.file)
-    const foundBy = (names: readonly string[], files: readonly string[]): string | undefined => {
+    const foundBy = async (names: readonly string[], files: readonly string[]): Promise<string | undefined> => {
       for (;;) {
         writeFileSync(path, mutated)
-        const failed = firstFailure(
+        const failed = await firstFailure(
           names,
           files.filter(file => !broken.has(file)),
         )
         writeFileSync(path, source)
         // A file that also fails without the mutation says nothing about any.
-        if (failed === undefined || failed === 'timeout' || firstFailure(names, [failed]) === undefined) return failed
+        if (failed === undefined || failed === 'timeout' || !(await firstFailure(names, [failed]))) return failed
         broken.add(failed)
       }
     }
     // The nearest first: they find most, in a few seconds.
     const unit = tests.filter(file => UNIT.test(file))
     const edge = tests.filter(file => !UNIT.test(file) && !UNRELATED.test(file))
-    const byUnit = foundBy(['unit'], unit.slice(0, 8)) ?? foundBy(['unit'], unit.slice(8))
-    const byEdge = byUnit ?? foundBy(['store', 'edge'], edge.slice(0, NEAREST))
+    const byUnit = (await foundBy(['unit'], unit.slice(0, 8))) ?? (await foundBy(['unit'], unit.slice(8)))
+    const byEdge = byUnit ?? (await foundBy(['store', 'edge'], edge.slice(0, NEAREST)))
     const level = byUnit ? 'unit' : byEdge ? 'edge' : 'missed'
     tally[level] += 1
     const line = source.slice(0, mutation.start).split('\n').length
@@ -120,7 +121,7 @@ function measure(): void {
 }
 
 /** The first test file that fails; undefined if all pass. */
-function firstFailure(projects: readonly string[], files: readonly string[]): string | undefined {
+async function firstFailure(projects: readonly string[], files: readonly string[]): Promise<string | undefined> {
   if (files.length === 0) return undefined
   const report = join(tree, 'mutate.json.log')
   rmSync(report, { force: true })
@@ -128,13 +129,15 @@ function firstFailure(projects: readonly string[], files: readonly string[]): st
   const names = projects.flatMap(name => ['--project', name])
   const options = ['--passWithNoTests', '--testTimeout=30000', ...reporting, ...names]
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const result = spawnSync(process.execPath, [vitest, 'run', ...options, ...files], {
-    cwd: tree,
-    timeout: LEVEL_MS,
-    killSignal: 'SIGTERM',
-    env: { ...process.env, CI: '' },
-  })
-  if (result.status === 0) return undefined
+  const env = { ...process.env, CI: '' }
+  const args = [vitest, 'run', ...options, ...files]
+  const child = spawn(process.execPath, args, { cwd: tree, env, stdio: 'ignore', detached: true })
+  // With the programs that the tests started.
+  const killAll = (): boolean => process.kill(-(child.pid ?? 0), 'SIGKILL')
+  const timer = setTimeout(killAll, LEVEL_MS)
+  const [code] = await once(child, 'exit')
+  clearTimeout(timer)
+  if (code === 0) return undefined
   try {
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as {
       testResults: { name: string; status: string }[]

@@ -226,7 +226,7 @@ describe('a start', () => {
     'with %s goes on with a plan that waited in the sandbox of the demo',
     async what => {
       const before = await served()
-      const reader = await before.open({ session_id: 'c', turn_id: 't', message: 'Plan a birthday party' })
+      const reader = await before.open({ session_id: 'c', turn_id: 't', message: 'Compute 1 + 1. Compute 2 + 2.' })
       await reader.reached('task_create_review_required')
       expect(reader.of('turn_started')[0]?.data.workspace).toBeDefined()
       reader.leave()

@@ -32,7 +32,7 @@ export async function writeExport(options: ExportOptions): Promise<void> {
   if (storeLocation(options.store) === 'folder') existingFolder(options)
   const store = await openStore(options)
   try {
-    const output = out === undefined ? new StandardOutput() : OutputFile.create(out, force)
+    const output = out === undefined ? new StandardOutput() : new OutputFile(out, force)
     try {
       const sessions = session === undefined ? await sessionsOf(store, tenant) : [session]
       if (session === undefined) await writeHead(store, tenant, sessions.length, output)

@@ -14,7 +14,7 @@ export interface HookCommand {
   readonly features: HookFeatures
 }
 
-export interface HostEvent extends HookCommand {
+interface HostEvent extends HookCommand {
   readonly event: HookEvent
   /** OpenCode's plugin keeps the notes itself: it sends them and gets them back. */
   readonly given: GivenNotes | undefined

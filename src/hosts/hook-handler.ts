@@ -8,7 +8,7 @@ import { addEvidence, type Door, type Ref } from '../engine/door/door.ts'
 import { type HookAnswer, type HookEvent, type HookFeatures, MAX_HOOK_MS, SILENCE } from './hook-event.ts'
 import type { HookNote, HookNotes } from './hook-notes.ts'
 
-export interface HookDeps {
+interface HookDeps {
   readonly door: Door
   readonly ref: Ref
   readonly features: HookFeatures

@@ -28,7 +28,7 @@ export const toolHook = (input: Readonly<Record<string, string>>, timeout: numbe
   timeout,
 })
 
-export function hookWords(
+function hookWords(
   host: HostName,
   event: string,
   { program, data, features }: Installation,
@@ -41,7 +41,7 @@ export function hookWords(
  * The command line of a hook. It never fails, even if the program is missing: Gemini CLI treats exit code 127 as a
  * block.
  */
-export function hookCommand(host: HostName, event: string, installation: Installation, place: Place): string {
+function hookCommand(host: HostName, event: string, installation: Installation, place: Place): string {
   const words = hookWords(host, event, installation)
   // One form for sh, PowerShell and cmd, because colleagues may use other systems. cmd passes the last words on as
   // arguments, which are ignored.

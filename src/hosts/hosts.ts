@@ -2,7 +2,7 @@
  * How a host's hooks reach us: as a call of our hidden tool, as a command, or through a plugin of ours that runs the
  * command.
  */
-export type HookWay = 'tool' | 'command' | 'plugin'
+type HookWay = 'tool' | 'command' | 'plugin'
 
 /** What is known of a host. Versions and dates are in docs/hosts. */
 export interface HostTraits {

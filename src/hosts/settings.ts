@@ -31,9 +31,6 @@ export interface OwnFile {
   readonly mark: string
 }
 
-export const callHooks = (files: readonly Settings[]): boolean =>
-  files.some(file => file.format === 'own' || Object.keys(file.hooks ?? {}).length > 0)
-
 /** Writes our entries and keeps everything else. Undefined: no file. */
 export function merge(settings: Settings, before: string | undefined): string | undefined {
   if (settings.format === 'own') return mergeOwn(settings, before)

@@ -273,7 +273,11 @@ it('[CH22] a long card says how many rows are out of sight, and shows them', asy
     action: 'confirm',
     tasks: draft_tasks.map((_, draft_index) => ({ draft_index })),
   }))
-  const { page, context } = await visit(browser, linkTo(turns), { viewport: { width: 390, height: 500 } })
+  const { page, context } = await visit(browser, linkTo(turns), {
+    viewport: { width: 390, height: 500 },
+    // It scrolls smoothly, past counts in between.
+    reducedMotion: 'no-preference',
+  })
   await page.locator('.rs-decided > summary').click()
   const cue = page.getByRole('button', { name: /^\d+ more below$/ })
   await cue.waitFor()

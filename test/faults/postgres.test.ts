@@ -17,7 +17,7 @@ const WRITERS = 30
 
 /** Both servers listen. */
 const LISTENING = `SELECT FROM pg_stat_activity WHERE datname = current_database()
-  AND application_name = 'runsheet-listen' AND (query LIKE 'LISTEN%' OR query = ';') AND state = 'idle'`
+  AND application_name = 'runsheet-listen' AND query LIKE '%xmin%' AND state = 'idle'`
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
 

@@ -202,9 +202,11 @@ describe('runsheet mcp', () => {
     const first = await joined(['--review', 'off'], started)
     await first.call('plan', PLAN)
     await first.client.close()
-    const second = await joined(['--review', 'off'], started)
+    const [second, other] = await Promise.all([
+      joined(['--review', 'off'], started),
+      joined(['--review', 'off'], { ...started, env: { CLAUDE_CODE_SESSION_ID: 'session-2' } }),
+    ])
     expect((await second.call('tasks')).data).toMatchObject({ next: '1 Look', remaining: 2 })
-    const other = await joined(['--review', 'off'], { ...started, env: { CLAUDE_CODE_SESSION_ID: 'session-2' } })
     expect((await other.call('tasks')).data).toMatchObject({ tasks: [] })
   })
 
@@ -284,27 +286,35 @@ describe('runsheet mcp', () => {
   })
 
   it('[MC3] uses a new conversation unless one is named', async () => {
-    const [one, two] = [await joined(['--review', 'off']), await joined(['--review', 'off'])]
+    const named = ['--review', 'off', '--session', 'c1']
+    const [one, two, three, four] = await Promise.all([
+      joined(['--review', 'off']),
+      joined(['--review', 'off']),
+      joined(named),
+      joined(named),
+    ])
     await one.call('plan', PLAN)
     expect((await two.call('tasks')).data).toMatchObject({ tasks: [] })
-    const [three, four] = [
-      await joined(['--review', 'off', '--session', 'c1']),
-      await joined(['--review', 'off', '--session', 'c1']),
-    ]
     await three.call('plan', PLAN)
     expect((await four.call('tasks')).data).toMatchObject({ remaining: 2 })
   })
 
-  it.each([
-    [['--toolset', 'nothing'], 2, 'nothing'],
-    [['--store', 'memory'], 1, 'mcp cannot use --store memory'],
-    [['--session', 'no spaces'], 1, '--session must be'],
-    [['--idle-exit', 'banana'], 2, 'It must be a time'],
-  ])('[MC11] %j is refused in one line', async (args, code, words) => {
-    const ended = await runCli(['mcp', '--data', data, ...args]).ended
-    expect(ended.code).toBe(code)
-    expect(ended.stderr).toContain(words)
-    expect(ended.stderr.trim().split('\n')).toHaveLength(1)
+  it('[MC11] options and settings that cannot work are refused in one line', async () => {
+    const config = join(scratch, 'checks.json')
+    writeFileSync(config, JSON.stringify({ checks: { wrap: ['no-such-wrapper'] } }))
+    const wrong = [
+      [['--toolset', 'nothing'], 2, 'nothing'],
+      [['--store', 'memory'], 1, 'mcp cannot use --store memory'],
+      [['--session', 'no spaces'], 1, '--session must be'],
+      [['--idle-exit', 'banana'], 2, 'It must be a time'],
+      [['--config', config], 1, 'runsheet: checks.wrap: The program no-such-wrapper was not found. Install it, or'],
+    ] as const
+    const ended = await Promise.all(wrong.map(([args]) => runCli(['mcp', '--data', data, ...args]).ended))
+    for (const [index, [, code, words]] of wrong.entries()) {
+      expect(ended[index]?.code).toBe(code)
+      expect(ended[index]?.stderr).toContain(words)
+      expect(ended[index]?.stderr.trim().split('\n')).toHaveLength(1)
+    }
   })
 
   it('a plan that comes before the client has named its root waits for it, and has its checks', async () => {
@@ -411,16 +421,6 @@ describe('runsheet mcp', () => {
     const { hash = '', programs: _, workspace: _w, ...check } = tasks[0]?.checks?.[0] ?? {}
     expect(JSON.parse(text)).toMatchObject({ tasks: [{ standing: 'proven', checks: [check] }] })
     expect([hash, scratch].filter(secret => secret === '' || text.includes(secret))).toEqual([])
-  })
-
-  it('settings of checks that cannot work are refused in one line', async () => {
-    const config = join(scratch, 'checks.json')
-    writeFileSync(config, JSON.stringify({ checks: { wrap: ['no-such-wrapper'] } }))
-    const ended = await runCli(['mcp', '--data', data, '--config', config]).ended
-    expect([ended.code, ended.stderr]).toEqual([
-      1,
-      'runsheet: checks.wrap: The program no-such-wrapper was not found. Install it, or change the setting.\n',
-    ])
   })
 
   it('[MC9] takes the policy of new conversations from runsheet.json', async () => {

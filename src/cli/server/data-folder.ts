@@ -138,7 +138,7 @@ function markAsMadeHere(data: string): void {
   if (!isMadeHere(data)) replacePrivateFile(markFile(data), markOf(data))
 }
 
-export function exposedLines(data: string): readonly string[] {
+function exposedLines(data: string): readonly string[] {
   if (!isExposed(data)) return []
   const paths = [data, ...PRIVATE_FILES.map(name => join(data, name)).filter(isExposed)]
   const command = `chmod go= ${paths.map(shellWord).join(' ')}`

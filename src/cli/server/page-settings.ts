@@ -211,7 +211,7 @@ const schema = z.strictObject({
 })
 
 /** A settings file that cannot be used, with the reason. It is never overwritten. */
-export class UnusableSettings extends Error {
+class UnusableSettings extends Error {
   override readonly name = 'UnusableSettings'
 }
 

@@ -214,7 +214,7 @@ function removeNote(folder: string): void {
   }
 }
 
-export const inodeOf = (path: string): string | undefined =>
+const inodeOf = (path: string): string | undefined =>
   statSync(path, { bigint: true, throwIfNoEntry: false })?.ino.toString()
 
 const lockFile = (folder: string): string => join(folder, 'server.lock')

@@ -23,17 +23,16 @@ export interface Output {
   discard(): void
 }
 
-const BUFFER = 1 << 18
-
 /** A private file that gets its name only when complete. */
 export class OutputFile implements Output {
   readonly #path: string
   readonly #force: boolean
   readonly #temporary: string
   readonly #file: number
-  #buffer = ''
 
-  private constructor(path: string, force: boolean) {
+  /** `force` allows replacing a file. */
+  constructor(path: string, force: boolean) {
+    if (!force && existsSync(path)) throw fileExists(path)
     this.#path = resolve(path)
     this.#force = force
     this.#temporary = `${this.#path}.new-${process.pid}`
@@ -42,19 +41,12 @@ export class OutputFile implements Output {
     this.#file = openSync(this.#temporary, 'r+')
   }
 
-  /** `force` allows replacing a file. */
-  static create(path: string, force: boolean): OutputFile {
-    if (!force && existsSync(path)) throw fileExists(path)
-    return new OutputFile(path, force)
-  }
-
   async write(text: string): Promise<void> {
-    this.#buffer += text
-    if (this.#buffer.length >= BUFFER) this.#flush()
+    const bytes = Buffer.from(text)
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at)
   }
 
   async finish(): Promise<void> {
-    this.#flush()
     fsyncSync(this.#file)
     publish(this.#temporary, this.#path, this.#force)
   }
@@ -62,12 +54,6 @@ export class OutputFile implements Output {
   discard(): void {
     closeSync(this.#file)
     rmSync(this.#temporary, { force: true })
-  }
-
-  #flush(): void {
-    const bytes = Buffer.from(this.#buffer)
-    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at)
-    this.#buffer = ''
   }
 }
 

@@ -3,7 +3,7 @@ import { labelOf } from './check-label.ts'
 import { type CheckState, lastState } from './check-state.ts'
 import { checkedOf, hasTasks, type Plan } from '../model/plan.ts'
 import { claimedPlans } from './open-claims.ts'
-import { countingChecks, countingRun, type OpenClaim, planRuns, type Proofs, taskRuns } from './proof.ts'
+import { type CheckRun, countingChecks, countingRun, type OpenClaim, planRuns, type Proofs, taskRuns } from './proof.ts'
 import { changesText } from './file-change.ts'
 import { planChanges } from './scope.ts'
 import { isGivenUp, isOpen, type Task } from '../model/task.ts'
@@ -27,15 +27,10 @@ export function whyUnpassed(plan: Plan, check: Check): string {
 }
 
 /** The reason a done task was reopened: its check failed in the final runs after `since`. */
-export function whyReopened(state: Proofs, task: Task, since = 0): string | undefined {
-  if (!isOpen(task)) return undefined
-  for (const check of countingChecks(state, task)) {
-    const { last } = taskRuns(state, task.id, check.hash) ?? {}
-    if (last?.why !== 'final' || last.result !== 'failed' || last.seq <= since) continue
-    return `its check \`${labelOf(check)}\` fails now${codeOf(last)}`
-  }
-  return undefined
-}
+export const whyReopened = (state: Proofs, task: Task, since = 0): string | undefined =>
+  isOpen(task)
+    ? whyRed(state, task, ({ why, result, seq }) => why === 'final' && result === 'failed' && seq > since)
+    : undefined
 
 export function reopenedBy(state: Proofs, claims: readonly OpenClaim[]): readonly Reopened[] {
   const since = Math.min(...claims.map(({ seq }) => seq))
@@ -66,13 +61,18 @@ export const whyUndone = (state: Proofs, task: Task): string | undefined => {
   return task.status === 'completed' && task.judged_by !== 'person' ? whyNeverPassed(state, task) : undefined
 }
 
-function whyRed(state: Proofs, task: Task): string | undefined {
+/** A check is meant to fail before the work. */
+function whyRed(
+  state: Proofs,
+  task: Task,
+  counts = ({ why }: CheckRun): boolean => why !== 'baseline',
+): string | undefined {
   for (const check of countingChecks(state, task)) {
     const { last } = taskRuns(state, task.id, check.hash) ?? {}
-    // A check is meant to fail before the work.
-    if (!last || last.why === 'baseline' || last.result === 'passed') continue
-    if (last.result === 'inconclusive') return `its check \`${labelOf(check)}\` could not be run: ${short(last.reason)}`
-    return `its check \`${labelOf(check)}\` fails${last.exit === undefined ? '' : ` with exit code ${last.exit}`}`
+    if (!last || last.result === 'passed' || !counts(last)) continue
+    const name = `its check \`${labelOf(check)}\``
+    if (last.result === 'inconclusive') return `${name} could not be run: ${short(last.reason)}`
+    return `${name} fails${last.why === 'final' ? ' now' : ''}${codeOf(last)}`
   }
   return undefined
 }

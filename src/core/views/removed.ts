@@ -1,3 +1,4 @@
+import { defined } from '../model/defined.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { Json, StoredEvent } from '../model/event.ts'
 import type { TaskProof } from '../proof/proof.ts'
@@ -22,12 +23,8 @@ export const isBack = (from: { readonly [field: string]: Json }): boolean => Obj
 export function withRemoved(state: Conversation, { data, seq }: StoredEvent<'task_removed'>): Table<RemovedTask> {
   const { task, by } = data
   if (by !== 'person') return state.removed
-  const known = {
-    proof: state.proof.get(task.id),
-    rejections: state.rejections.get(task.id),
-  }
-  const set = Object.entries(known).filter(([, value]) => value !== undefined)
-  const removed = state.removed.with(task.id, { task, seq, ...(Object.fromEntries(set) as Partial<RemovedTask>) })
+  const known = defined({ proof: state.proof.get(task.id), rejections: state.rejections.get(task.id) })
+  const removed = state.removed.with(task.id, { task, seq, ...known })
   if (removed.size <= MAX_REMOVED) return removed
   const [oldest] = [...removed.values()].sort((a, b) => a.seq - b.seq)
   return oldest ? removed.without(oldest.task.id) : removed

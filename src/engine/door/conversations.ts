@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { EVENT_VERSION, type EventType, type StoredEvent } from '../../core/model/event.ts'
-import type { SessionList } from '../../core/views/session-list.ts'
 import { checked } from './checks.ts'
 import type { Seam } from './seam.ts'
 import { StoreError } from '../../store/store-error.ts'
-import type { ConversationSummary, LiveText, Page, Paged, Ref } from '../../store/store.ts'
+import type { LiveText, Queries, Ref } from '../../store/store.ts'
 
 export interface EventFilter {
   readonly types?: readonly EventType[] | undefined
@@ -12,34 +11,18 @@ export interface EventFilter {
   readonly last?: number | undefined
 }
 
-export class Conversations {
-  readonly #store: Seam
+export type Conversations = ReturnType<typeof conversationsIn>
 
-  constructor(store: Seam) {
-    this.#store = store
-  }
-
-  list(tenant: string, page: Page, list?: SessionList): Promise<Paged<ConversationSummary>> {
-    return this.#store.queries.conversations(tenant, page, list)
-  }
-
-  summaries(tenant: string, conversations: readonly string[]): Promise<readonly ConversationSummary[]> {
-    return this.#store.queries.summaries(tenant, conversations)
-  }
-
-  async summary(ref: Ref): Promise<ConversationSummary | undefined> {
-    return this.#store.queries.conversation(checked(ref))
-  }
-
-  async events(ref: Ref, filter: EventFilter): Promise<readonly StoredEvent[]> {
-    return this.#store.queries.events(checked(ref), filter)
-  }
-
+/** Lists and logs of conversations. */
+export const conversationsIn = (store: Seam) => ({
+  list: (...page: Parameters<Queries['conversations']>) => store.queries.conversations(...page),
+  summaries: (tenant: string, conversations: readonly string[]) => store.queries.summaries(tenant, conversations),
+  summary: async (ref: Ref) => store.queries.conversation(checked(ref)),
+  events: async (ref: Ref, filter: EventFilter) => store.queries.events(checked(ref), filter),
   /** Returns up to `limit` events after `seq`, in log order. `maxBytes` limits the page, but one event always fits. */
-  async eventsAfter(ref: Ref, seq: number, limit: number, maxBytes?: number): Promise<readonly StoredEvent[]> {
-    return this.#store.eventsAfter(checked(ref), seq, limit, maxBytes)
-  }
-}
+  eventsAfter: async (ref: Ref, seq: number, limit: number, maxBytes?: number) =>
+    store.eventsAfter(checked(ref), seq, limit, maxBytes),
+})
 
 /** The text of running steps: overwritten as it grows, never part of the log. */
 export const liveTextIn = ({ live }: Seam): LiveText => ({

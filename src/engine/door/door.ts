@@ -1,15 +1,15 @@
 import { v7 } from 'uuid'
 import { checked, plainMaker, type CheckMaker } from './checks.ts'
-import { Conversations, liveTextIn } from './conversations.ts'
+import { type Conversations, conversationsIn, liveTextIn } from './conversations.ts'
 import { Deadlines } from './deadlines.ts'
-import { EveryCommit, type EventObserver } from './every-commit.ts'
+import { everyCommit, type EventObserver } from './every-commit.ts'
 import { Reviews } from './reviews.ts'
 import { type Seam, seamOf } from './seam.ts'
 import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
 import { Templates } from './templates.ts'
 import { Transaction } from './transaction.ts'
-import { Turns } from './turns.ts'
+import { type Turns, turnsIn } from './turns.ts'
 import type { Command } from '../../core/model/command.ts'
 import { type Conversation, nextDeadline } from '../../core/model/conversation.ts'
 import type { Edge } from '../../core/model/event.ts'
@@ -170,10 +170,10 @@ class Core {
     this.store = seamOf(store, this.health)
     this.newId = newId
     this.checks = checks
-    this.conversations = new Conversations(this.store)
+    this.conversations = conversationsIn(this.store)
     this.search = this.store.search
     this.templates = new Templates(this.store, this)
-    this.turns = new Turns(this.store, checks)
+    this.turns = turnsIn(this.store, checks)
     this.liveText = liveTextIn(this.store)
     this.notices = this.store.notices
     this.tails = new Tails(this.store, this.onError, this.ending.signal)
@@ -295,16 +295,12 @@ export class Door {
    * process on the store. Returns a function that removes it.
    */
   observeEvents(observer: EventObserver, { others = false } = {}): () => void {
-    const { store, onError, eventObservers } = this.#core
+    const { store, onError, eventObservers, ending } = this.#core
     const observe: EventObserver = (ref, events) => guarded(() => observer(ref, events))
-    const ending = new AbortController()
-    const until = AbortSignal.any([ending.signal, this.#core.ending.signal])
-    const every = others && new EveryCommit(store, observe, onError, until)
-    const remove = added(eventObservers, every ? (ref, events) => every.committed(ref, events) : observe)
-    return () => {
-      remove()
-      ending.abort()
-    }
+    if (!others) return added(eventObservers, observe)
+    const removed = new AbortController()
+    void everyCommit(store, observe, onError, AbortSignal.any([removed.signal, ending.signal]))
+    return () => removed.abort()
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { defined } from '../../core/model/defined.ts'
 import type { Committed, Edge, ObservedCall, Observer } from '../door/door.ts'
 import type { ToolContext } from './context.ts'
 
@@ -14,9 +15,9 @@ export interface Caller extends Pick<ToolContext, 'door' | 'conversation' | 'edg
   readonly turn?: string | undefined
 }
 
+/** What is said of a call, besides what its caller knows. `started` is its start by `performance.now()`. */
 export interface Observation extends Pick<ObservedCall, 'toolset' | 'tool' | 'items' | 'outcome' | 'stored'> {
   readonly callId: string | undefined
-  /** Start time by `performance.now()`. */
   readonly started: number
 }
 
@@ -25,25 +26,23 @@ export function observe(caller: Caller, { started, ...call }: Observation): void
 }
 
 export function observeAnswers(caller: Caller, { events, conversation }: Committed<unknown>): void {
+  const toolset = conversation.policy?.toolset ?? 'unknown'
   for (const { type, turn_id, data } of events) {
     if (type !== 'tool_answered') continue
     const { tool_call_id: callId, tool, items = 0, duration_ms, ok, edge = edgeOf(caller) } = data
-    const toolset = conversation.policy?.toolset ?? 'unknown'
     const call = { callId, toolset, tool, items, duration_ms, edge, stored: true } as const
     report({ ...caller, turn: turn_id ?? undefined }, { ...call, outcome: ok ? 'ok' : 'refused' })
   }
 }
 
-type Reported = Omit<Observation, 'started'> & Pick<ObservedCall, 'duration_ms' | 'edge'>
-
-function report({ door, conversation, turn, provider, model }: Caller, { callId, ...call }: Reported): void {
+function report(
+  { door, conversation, turn, provider, model }: Caller,
+  { callId, ...call }: Omit<Observation, 'started'> & Pick<ObservedCall, 'duration_ms' | 'edge'>,
+): void {
   door.observed({
     ...call,
     session_id: conversation,
-    ...(turn === undefined ? {} : { turn_id: turn }),
-    ...(callId === undefined ? {} : { tool_call_id: callId }),
-    ...(provider === undefined ? {} : { provider }),
-    ...(model === undefined ? {} : { model }),
+    ...defined({ turn_id: turn, tool_call_id: callId, provider, model }),
   })
 }
 

@@ -4,12 +4,14 @@ import * as z from 'zod'
 import { listed } from '../../core/model/conversation.ts'
 import { findTask } from '../../core/decide/tasks.ts'
 import { ROW_STATUS, type RowStatus, TASK_STATUS } from '../../core/model/row.ts'
-import { PRIORITIES, type Task, type TaskStatus } from '../../core/model/task.ts'
+import { PRIORITIES, type Task } from '../../core/model/task.ts'
 import { taskForModel } from './for-model.ts'
 import { check, type Done, type JsonObject, type Toolset, tool, scope } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const ROWS = Object.keys(TASK_STATUS) as RowStatus[]
+const STATUS = { ...TASK_STATUS, cancelled: 'cancelled' } as const
+const WORD = { ...ROW_STATUS, cancelled: 'cancelled' } as const
 const priority = z.enum(PRIORITIES as ['high', 'medium', 'low'])
 const tags = z.array(z.string())
 const id = z.string().describe('id of a task')
@@ -132,7 +134,7 @@ export const taskManager: Toolset = {
       output: changed,
       repeats: true,
       edit: (_, { id, status, ...fields }) => ({
-        change: [{ task: id, fields: { ...fields, ...(status ? { status: taskStatus(status) } : {}) } }],
+        change: [{ task: id, fields: { ...fields, ...(status ? { status: STATUS[status] } : {}) } }],
       }),
       answer: changedTask,
     }),
@@ -211,37 +213,10 @@ function onward(view: View): JsonObject {
   return { next: next ? row(next) : null, remaining: remainingIn(view) }
 }
 
-const taskStatus = (status: RowStatus | 'cancelled'): TaskStatus =>
-  status === 'cancelled' ? status : TASK_STATUS[status]
+/** A task in an answer has the fields of its schema. */
+const FIELDS = Object.keys(shown.shape) as (keyof Task)[]
 
-function row(task: Task): JsonObject {
-  const {
-    id,
-    title,
-    details,
-    priority,
-    status,
-    tags,
-    session_id,
-    conversation_turn_id,
-    created_by,
-    created_at,
-    updated_at,
-  } = task
-  return {
-    id,
-    title,
-    details,
-    priority,
-    status: status === 'cancelled' ? status : ROW_STATUS[status],
-    tags,
-    session_id,
-    conversation_turn_id,
-    source_user_message_id: task.source_user_message_id ?? null,
-    source_assistant_message_id: task.source_assistant_message_id ?? null,
-    created_by,
-    created_at,
-    updated_at,
-    outcome: task.outcome ?? null,
-  }
-}
+const row = (task: Task): JsonObject => ({
+  ...(Object.fromEntries(FIELDS.map(field => [field, task[field] ?? null])) as JsonObject),
+  status: WORD[task.status],
+})

@@ -1,5 +1,6 @@
 import { type Conversation, openTasks } from '../../core/model/conversation.ts'
 import type { EventData, Json, StoredEvent, ToolCallRecord, Usage } from '../../core/model/event.ts'
+import { defined } from '../../core/model/defined.ts'
 import { settles } from '../../core/views/gate.ts'
 import type { Policy } from '../../core/model/policy.ts'
 import type { ApprovalDecision } from '../../core/model/tool-approval.ts'
@@ -80,12 +81,7 @@ export function startRun(state: Conversation, turn: string, started: StoredEvent
     turn,
     state,
     policy,
-    request: {
-      message,
-      message_id,
-      model,
-      ...(endpoint === undefined ? {} : { endpoint }),
-    },
+    request: { message, message_id, model, ...defined({ endpoint }) },
     steps: [],
     hasNewInput: true,
     budget: policy.max_steps,
@@ -117,9 +113,8 @@ function applyEvent(run: Run, event: StoredEvent): Run {
       const { step, message_id, text, tool_calls, digest_seq, budget = run.budget, usage } = event.data
       const { task_id, answer_length } = event.data
       const calls = tool_calls.map(callOf)
-      const about = task_id === undefined ? {} : { task: task_id }
-      const written = answer_length === undefined ? {} : { answer_length }
-      const finished: Step = { number: step, message_id, text, ...written, calls, digest_seq, ...about }
+      const known = defined({ answer_length, task: task_id })
+      const finished: Step = { number: step, message_id, text, calls, digest_seq, ...known }
       return { ...run, steps: [...run.steps, finished], hasNewInput: false, budget, usage: sumUsage(run.usage, usage) }
     }
     case 'tool_called':
@@ -134,19 +129,12 @@ function applyEvent(run: Run, event: StoredEvent): Run {
     }
     case 'task_create_review_resolved': {
       const { review_id: id } = event.data
-      const review = { id, decided: true }
-      return {
-        ...run,
-        refusals: refusalsAfter(run, event.data),
-        steps: run.steps.map(step => ({
-          ...step,
-          calls: step.calls.map(call => (call.review?.id === id ? { ...call, review } : call)),
-        })),
-      }
+      const decided = withCalls(run, ({ review }) => (review?.id === id ? { review: { id, decided: true } } : {}))
+      return { ...decided, refusals: refusalsAfter(run, event.data) }
     }
     case 'tool_approval_required': {
       const { approval_id: id, fingerprint } = event.data
-      const approval = { id, ...(fingerprint === undefined ? {} : { fingerprint }) }
+      const approval = { id, ...defined({ fingerprint }) }
       return withCall(run, event.data.tool_call_id, () => ({ approval }))
     }
     case 'tool_approval_resolved':
@@ -190,7 +178,7 @@ function refusalsAfter({ refusals }: Run, resolved: EventData['task_create_revie
 }
 
 function callOf({ tool_call_id: id, tool, arguments: args, problem }: ToolCallRecord): Call {
-  return { id, tool, arguments: args, called: false, ...(problem === undefined ? {} : { problem }) }
+  return { id, tool, arguments: args, called: false, ...defined({ problem }) }
 }
 
 /** A person's message resets the counts that end a turn without progress. */
@@ -205,7 +193,7 @@ function withCall(run: Run, id: string, change: (call: Call) => Partial<Call>): 
 }
 
 function withDecision(run: Run, { approval_id: id, decision, comment }: EventData['tool_approval_resolved']): Run {
-  const said = { decision, ...(comment === undefined ? {} : { comment }) }
+  const said = { decision, ...defined({ comment }) }
   return withCalls(run, ({ approval }) => (approval?.id === id ? { approval: { ...approval, ...said } } : {}))
 }
 

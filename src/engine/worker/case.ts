@@ -1,6 +1,7 @@
 import { describeCheck } from '../../core/proof/check-label.ts'
 import type { Claim } from '../../core/proof/claim.ts'
 import type { Conversation } from '../../core/model/conversation.ts'
+import { defined } from '../../core/model/defined.ts'
 import type { Json, StoredEvent } from '../../core/model/event.ts'
 import { type LeftOut, leftOut, mostTelling, type Shown } from '../../core/proof/evidence.ts'
 import { excerpt } from '../../core/text/excerpt.ts'
@@ -86,8 +87,7 @@ function checkFacts(state: Conversation, id: string): readonly CheckFact[] {
       check: describeCheck(check),
       state: checkState(state, task, check),
       proves: isProvenBy(recordOf(state, check.hash), task.id),
-      ...(last?.exit === undefined ? {} : { exit: last.exit }),
-      ...(last?.reason === undefined ? {} : { reason: last.reason }),
+      ...defined({ exit: last?.exit, reason: last?.reason }),
       ...(tail ? { output_end: tail } : {}),
     }
   })

@@ -18,7 +18,7 @@ import { invalidField, Refusal } from '../../core/model/refusal.ts'
 import { cut } from '../../core/model/text.ts'
 import { type Door, StoreError } from '../../engine/door/door.ts'
 import { failureAnswer } from '../../engine/toolsets/answer.ts'
-import { beginCall, type CallState, type CheckingCall } from '../../engine/toolsets/calls.ts'
+import { beginCall, type CallState } from '../../engine/toolsets/calls.ts'
 import type { ToolContext } from '../../engine/toolsets/context.ts'
 import { taskForModel } from '../../engine/toolsets/for-model.ts'
 import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
@@ -26,7 +26,7 @@ import { toolNamed } from '../../engine/toolsets/guidance.ts'
 import { type Tool, type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
 import { claimCall } from '../../engine/toolsets/waiting.ts'
 import { SESSION_ARGUMENT, bindingOf, signedInput, turnFor, type Binding, type SignedCall } from './binding.ts'
-import { ReviewWaiter, type ReviewWaiterDeps, waitForClaims } from './waiters.ts'
+import { ReviewWaiter, type ReviewWaiterDeps } from './waiters.ts'
 import { clientOf, firstRoot, type Environment } from './client-info.ts'
 import type { HostHooks } from './hook-tool.ts'
 import { errorResult, toolResult } from './tool-schemas.ts'
@@ -113,7 +113,7 @@ export class Connection {
             ? await this.#reviews.disputed(call.result, context, ctx)
             : toolResult(call.result)
         }
-        if (call.status === 'checking') return await this.#waitForClaims(call, context, ctx)
+        if (call.status === 'checking') return await this.#reviews.waitForClaims(call, context, ctx)
         return await waited(call.review_id)
       } catch (error) {
         const answer = await failureAnswer(toolset, error, context)
@@ -178,12 +178,7 @@ export class Connection {
     const made = await claimCall(this.#door, { tenant, conversation: binding.conversation }, claimId)
     if (!made) return errorResult('Error: There is no such claim in this conversation.')
     const context = await this.#toolContext({ ...binding, turn: made.turn_id }, ctx, false)
-    return this.#waitForClaims(made.call, context, ctx)
-  }
-
-  #waitForClaims(call: CheckingCall, context: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
-    const { closing, onError } = this.#options
-    return waitForClaims(call, context, ctx, { limits: this.#reviews.limits(ctx), closing, onError })
+    return this.#reviews.waitForClaims(made.call, context, ctx)
   }
 
   /** Some models repeat call ids, which then identify nothing. */

@@ -8,7 +8,6 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import type { Json } from '../../core/model/event.ts'
-import type { ReviewRequest } from '../../core/model/review.ts'
 import { clientOf } from './client-info.ts'
 import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from '../../hosts/hosts.ts'
@@ -112,14 +111,45 @@ export class ReviewWaiter {
 
   /** The call's answer, or undefined after `ms`, on disconnect or at shutdown. */
   async #answerWithin(ms: number, { review, context }: WaitingCall, ctx: ServerContext): Promise<Json | undefined> {
+    const { pageUrl, onError } = this.#deps
+    const text = `Waiting for a person to decide on ${countTasks(review)}`
+    // Restarts the page's server if it has exited, so that a person can always decide there. Its URL comes first,
+    // because hosts cut long lines.
+    const page = pageUrl(review.session_id, false).catch(onError)
+    const withUrl = page.then(url => (url === undefined ? undefined : `${url} · ${text}`))
+    return this.#waitWithin(ms, ctx, [text, withUrl], signal => awaitCall(review.tool_call_id, context, signal))
+  }
+
+  /** Waits for a call's checks as long as the client can. */
+  async waitForClaims(call: CheckingCall, context: ToolContext, ctx: ServerContext): Promise<CallToolResult> {
+    const text = 'Running the checks of this task'
+    const { holdMs } = this.limits(ctx)
+    const answer = await this.#waitWithin(holdMs, ctx, [text], signal => awaitClaims(call, context, signal))
+    if (!answer) return checkingResult(claimIdOf(call), call.claim_ids.length > 0)
+    return answer.ok ? toolResult(answer.result) : errorResult(answer.result)
+  }
+
+  /**
+   * The result of `work`, or undefined after `ms`, on disconnect or at shutdown. Meanwhile sends progress if the client
+   * requested it, which extends some clients' timeouts.
+   */
+  async #waitWithin<T>(
+    ms: number,
+    ctx: ServerContext,
+    [first, later]: readonly [string, Promise<string | undefined>?],
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T | undefined> {
     const disconnected = ctx.http?.req?.signal
-    // A disconnected client would miss the answer: it stays undelivered until the call is repeated.
-    const gone = disconnected ? [ctx.mcpReq.signal, disconnected] : [ctx.mcpReq.signal]
-    const timeout = ms === Infinity ? [] : [AbortSignal.timeout(ms)]
-    const signal = AbortSignal.any([...gone, this.#deps.closing, ...timeout])
-    const stopProgress = this.#sendProgress(review, ctx)
+    const signal = AbortSignal.any([
+      ctx.mcpReq.signal,
+      this.#deps.closing,
+      // A disconnected client would miss the answer: it stays undelivered until the call is repeated.
+      ...(disconnected ? [disconnected] : []),
+      ...(ms === Infinity ? [] : [AbortSignal.timeout(ms)]),
+    ])
+    const stopProgress = this.#sendProgress(ctx, first, later)
     try {
-      return await awaitCall(review.tool_call_id, context, signal)
+      return await work(signal)
     } catch (error) {
       if (!signal.aborted) throw error
       return undefined
@@ -128,34 +158,28 @@ export class ReviewWaiter {
     }
   }
 
-  /**
-   * Sends progress if the client requested it, which extends some clients' timeouts. Returns a function that stops it.
-   */
-  #sendProgress(review: ReviewRequest, ctx: ServerContext): () => void {
-    const { pageUrl, onError } = this.#deps
-    // Restarts the page's server if it has exited, so that a person can always decide there.
-    const page = pageUrl(review.session_id, false).catch(onError)
+  /** Returns a function that stops it. */
+  #sendProgress(ctx: ServerContext, first: string, later?: Promise<string | undefined>): () => void {
     const progressToken = ctx.mcpReq._meta?.progressToken
     if (progressToken === undefined) return () => {}
     let progress = 0
-    let message = `Waiting for a person to decide on ${countTasks(review)}`
+    let message = first
+    let isOver = false
     const send = (): void => {
       progress += 1
       const params = { progressToken, progress, message }
-      ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
+      ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(this.#deps.onError)
     }
     send()
     const timer = setInterval(send, this.limits(ctx).progressIntervalMs)
-    const stopped = new AbortController()
-    void page.then(url => {
-      if (url === undefined || stopped.signal.aborted) return
-      // Comes first, because hosts cut long lines.
-      message = `${url} · ${message}`
+    void later?.then(better => {
+      if (better === undefined || isOver) return
+      message = better
       send()
     })
     return () => {
       clearInterval(timer)
-      stopped.abort()
+      isOver = true
     }
   }
 
@@ -177,49 +201,5 @@ export class ReviewWaiter {
     const { traits } = clientOf(this.#deps.server, ctx)
     const ofHost = limitsOf(traits, ctx.mcpReq._meta?.progressToken !== undefined)
     return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }
-  }
-}
-
-export interface ClaimWaiterDeps {
-  readonly limits: WaitLimits
-  readonly closing: AbortSignal
-  readonly onError: (error: unknown) => void
-}
-
-/** Waits for a call's checks as long as the client can, and sends progress meanwhile. */
-export async function waitForClaims(
-  call: CheckingCall,
-  context: ToolContext,
-  ctx: ServerContext,
-  { limits, closing, onError }: ClaimWaiterDeps,
-): Promise<CallToolResult> {
-  const { holdMs, progressIntervalMs } = limits
-  const disconnected = ctx.http?.req?.signal
-  const signal = AbortSignal.any([
-    ctx.mcpReq.signal,
-    closing,
-    ...(disconnected ? [disconnected] : []),
-    ...(holdMs === Infinity ? [] : [AbortSignal.timeout(holdMs)]),
-  ])
-  const progress = setInterval(sendProgress(ctx, onError), progressIntervalMs)
-  try {
-    const { result, ok } = await awaitClaims(call, context, signal)
-    return ok ? toolResult(result) : errorResult(result)
-  } catch (error) {
-    if (!signal.aborted) throw error
-    return checkingResult(claimIdOf(call), call.claim_ids.length > 0)
-  } finally {
-    clearInterval(progress)
-  }
-}
-
-function sendProgress(ctx: ServerContext, onError: (error: unknown) => void): () => void {
-  const progressToken = ctx.mcpReq._meta?.progressToken
-  let progress = 0
-  return () => {
-    if (progressToken === undefined) return
-    progress += 1
-    const params = { progressToken, progress, message: 'Running the checks of this task' }
-    ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(onError)
   }
 }

@@ -88,13 +88,16 @@ export class Connections {
     if (this.#isClosed) throw closed()
     this.#inUse += 1
     const until = performance.now() + ms
+    let first: unknown
     try {
       for (let tries = 0; ; tries += 1) {
         const attempt = await this.#try(work, until)
         if ('value' in attempt) return attempt.value
+        // The failures of retries follow from it.
+        first ??= attempt.error
         // Jitter, so that calls that lost a connection together do not retry together.
         const pauseMs = Math.min(20 * 2 ** tries, 500) * (0.5 + Math.random())
-        if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw attempt.error
+        if (!retries || !attempt.isRetryable || performance.now() + pauseMs >= until) throw first
         await delay(pauseMs)
       }
     } finally {

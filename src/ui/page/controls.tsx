@@ -1,6 +1,6 @@
-import type { MouseEvent } from 'react'
+import { IconButton } from 'runsheet/react'
+import { type MouseEvent, type ReactElement, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { Languages, Menu, SunMoon } from 'lucide-react'
-import { type ReactElement, type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { usePageStrings } from './texts/strings.ts'
 import { switchTheme } from './storage.ts'
 import { chatRoute, go, urlOf } from './route.ts'
@@ -9,18 +9,8 @@ export function DisplayToggles({ onLanguage }: { readonly onLanguage: () => void
   const strings = usePageStrings()
   return (
     <>
-      <button type="button" className="rs-icon" aria-label={strings.theme} title={strings.theme} onClick={switchTheme}>
-        <SunMoon size={18} aria-hidden="true" />
-      </button>
-      <button
-        type="button"
-        className="rs-icon"
-        aria-label={strings.language}
-        title={strings.language}
-        onClick={onLanguage}
-      >
-        <Languages size={18} aria-hidden="true" />
-      </button>
+      <IconButton label={strings.theme} icon={SunMoon} size={18} onAct={switchTheme} />
+      <IconButton label={strings.language} icon={Languages} size={18} onAct={onLanguage} />
     </>
   )
 }

@@ -1,3 +1,4 @@
+import { errorText, IconButton, isComposing } from 'runsheet/react'
 import {
   Archive,
   ArchiveRestore,
@@ -33,7 +34,6 @@ import {
   useState,
 } from 'react'
 import type { SearchResult, Session } from 'runsheet/client'
-import { errorText, isComposing } from 'runsheet/react'
 import { type CommandId, isOffered, keysOf, runCommand } from './commands.ts'
 import { aboutResult, keyOf, Marked, partsOf, routeOf, useSearch } from './lists/search.tsx'
 import { chatRoute, go } from './route.ts'
@@ -239,9 +239,7 @@ export function KeyboardHelp({ onClose }: KeyboardHelpProps): ReactElement {
         <>
           <header>
             <h2 id={id}>{words.help}</h2>
-            <button type="button" className="rs-icon" aria-label={strings.close} title={strings.close} onClick={close}>
-              <X size={18} aria-hidden="true" />
-            </button>
+            <IconButton label={strings.close} icon={X} size={18} onAct={close} />
           </header>
           <div className="app-help-body" tabIndex={0} role="region" aria-labelledby={id}>
             {words.shortcuts.map(({ where, keys }) => (

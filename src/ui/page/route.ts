@@ -29,7 +29,8 @@ export function currentRoute(): Route {
     return { session, isHistory, task: hasTask ? task : undefined, ...over }
   }
   const route = { ...chatRoute(newSession()), ...over }
-  history.replaceState(null, '', urlOf(route))
+  // A fragment may hold the code of a link, which is read after this.
+  history.replaceState(null, '', urlOf(route) + location.hash)
   return route
 }
 

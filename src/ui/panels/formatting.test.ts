@@ -2,10 +2,10 @@ import { describe, expect, it, vi } from 'vitest'
 import { Driver, inRun } from '../../../test/support/domain.ts'
 import { snapshotOf } from '../../core/model/snapshot.ts'
 import { chinese } from './texts/chinese.ts'
-import { turnsInOrder } from './hooks/use-conversation.ts'
-import { classNames } from './parts/textarea.tsx'
+import { turnsInOrder } from './parts/provider.tsx'
+import { classNames } from './parts/controls.tsx'
 import { english } from './texts/english.ts'
-import { formatDuration } from './parts/check-text.ts'
+import { formatDuration } from './parts/text.ts'
 import { localeOf } from './texts/strings.ts'
 
 it('durations are minutes and seconds, or hours and minutes; never negative', () => {

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import type { PlanTally } from '../../core/views/tally.ts'
 import type { TurnEnd } from '../../core/views/thread.ts'
 import { chinese as chinesePanels } from './texts/chinese.ts'
-import { durationText } from './parts/check-text.ts'
+import { durationText } from './parts/text.ts'
 import { english as englishPanels } from './texts/english.ts'
 import { subjectOf, toolWords } from './thread/tool-use.tsx'
 import { tallyWords } from './plan/progress.ts'
-import { endWords, failureText, failureWords } from './thread/turn-result.tsx'
+import { endWords, failureText, failureWords } from './thread/lines.tsx'
 import { withThread } from './texts/use-thread-strings.ts'
 
 const english = withThread(englishPanels)

@@ -1,6 +1,13 @@
+import {
+  Button,
+  IconButton,
+  usePendingReviews,
+  type WaitingCall,
+  type WaitingReview,
+  type WaitingTask,
+} from 'runsheet/react'
 import { Bell, BellRing, Settings } from 'lucide-react'
 import { type MouseEvent, type ReactElement, useEffect, useMemo, useState } from 'react'
-import { usePendingReviews, type WaitingCall, type WaitingReview, type WaitingTask } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import { chatRoute, go, openSettings, REVIEWS, showWaiting, urlOf, useRoute } from '../route.ts'
 import { type Called, useNotifications, useNotifying } from './notifications.ts'
@@ -59,15 +66,7 @@ export function Calls({ version, onWaiting }: CallsProps): ReactElement {
       <span className="rs-sr" role="status">
         {told}
       </span>
-      <button
-        type="button"
-        className="rs-icon"
-        aria-label={words.settings}
-        title={words.settings}
-        onClick={openSettings}
-      >
-        <Settings size={18} aria-hidden="true" />
-      </button>
+      <IconButton label={words.settings} icon={Settings} size={18} onAct={openSettings} />
     </div>
   )
 }
@@ -124,12 +123,10 @@ export function CallOffer(): ReactElement | null {
       <div className="app-offer" role="group" aria-label={words.offer}>
         <Bell size={16} aria-hidden="true" />
         <span>{words.offer}</span>
-        <button type="button" className="rs-button" onClick={ask}>
-          {words.notifyMe}
-        </button>
-        <button type="button" className="rs-button app-offer-no" onClick={turnOff}>
+        <Button onClick={ask}>{words.notifyMe}</Button>
+        <Button className="app-offer-no" onClick={turnOff}>
           {words.notNow}
-        </button>
+        </Button>
       </div>
     )
   }

@@ -1,3 +1,4 @@
+import { errorText, IconButton, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { History as HistoryIcon, PanelRight } from 'lucide-react'
 import { memo, type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
 import {
@@ -9,7 +10,6 @@ import {
   type Task,
   type ToolsetName,
 } from 'runsheet/client'
-import { errorText, ReviewPanel, useReview, useRunsheet, useTasks } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import { Composer } from './composer.tsx'
 import { ConversationTitle } from '../lists/conversation-title.tsx'
@@ -194,27 +194,21 @@ export const Chat = memo(function Chat(props: ChatProps): ReactElement {
       <header className="app-head">
         <MenuButton waiting={waiting} onMenu={onMenu} />
         <ConversationTitle actions={filing} />
-        <button
-          type="button"
-          className="rs-icon"
-          aria-label={strings.history}
-          title={strings.history}
+        <IconButton
+          label={strings.history}
+          icon={HistoryIcon}
+          size={18}
           aria-pressed={route.isHistory}
-          onClick={toggleHistory}
-        >
-          <HistoryIcon size={18} aria-hidden="true" />
-        </button>
+          onAct={toggleHistory}
+        />
         {beside.isPossible && (
-          <button
-            type="button"
-            className="rs-icon"
-            aria-label={strings.planBeside}
-            title={strings.planBeside}
+          <IconButton
+            label={strings.planBeside}
+            icon={PanelRight}
+            size={18}
             aria-pressed={beside.isOn}
-            onClick={beside.toggle}
-          >
-            <PanelRight size={18} aria-hidden="true" />
-          </button>
+            onAct={beside.toggle}
+          />
         )}
         <DisplayToggles onLanguage={onLanguage} />
       </header>

@@ -1,7 +1,7 @@
+import { Button, errorText, IconButton, useRunsheet, useTools } from 'runsheet/react'
 import { Sparkles, TriangleAlert, Wrench, X } from 'lucide-react'
 import { lazy, type ReactElement, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { type MessageCall, RunsheetError, type ThreadTurn, type ToolsAnswer } from 'runsheet/client'
-import { errorText, useRunsheet, useTools } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import { loadPart } from '../load-part.ts'
 import { closeDialog, openSettings, openTools } from '../route.ts'
@@ -95,21 +95,17 @@ export function DemoBanner({ hasSandbox }: DemoBannerProps): ReactElement | null
     <aside className="app-banner" aria-label={text}>
       <Sparkles size={16} aria-hidden="true" />
       <span>{text}</span>
-      <button type="button" className="rs-button rs-small" onClick={openSettings}>
+      <Button isSmall onClick={openSettings}>
         {words.connectModel}
-      </button>
-      <button
-        type="button"
-        className="rs-icon"
-        aria-label={words.dismiss}
-        title={words.dismiss}
-        onClick={() => {
+      </Button>
+      <IconButton
+        label={words.dismiss}
+        icon={X}
+        onAct={() => {
           sessionStorage.setItem(KEY, '1')
           setHidden(true)
         }}
-      >
-        <X size={16} aria-hidden="true" />
-      </button>
+      />
     </aside>
   )
 }
@@ -225,14 +221,14 @@ function ErrorCard({ title, text, hint, role = 'note', settings, retry }: ErrorC
       </div>
       <div className="app-problem-actions">
         {settings && (
-          <button type="button" className="rs-button rs-small" onClick={settings.open}>
+          <Button isSmall onClick={settings.open}>
             {settings.label}
-          </button>
+          </Button>
         )}
         {retry && (
-          <button type="button" className="rs-button rs-small" onClick={retry.open}>
+          <Button isSmall onClick={retry.open}>
             {retry.label}
-          </button>
+          </Button>
         )}
       </div>
     </div>

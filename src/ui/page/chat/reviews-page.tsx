@@ -1,7 +1,5 @@
-import { BellRing, Inbox } from 'lucide-react'
-import { type ReactElement, useEffect, useState } from 'react'
-import type { Client } from 'runsheet/client'
 import {
+  Button,
   errorText,
   localeOf,
   usePendingReviews,
@@ -9,6 +7,9 @@ import {
   type WaitingReview,
   type WaitingTask,
 } from 'runsheet/react'
+import { BellRing, Inbox } from 'lucide-react'
+import { type ReactElement, useEffect, useState } from 'react'
+import type { Client } from 'runsheet/client'
 import { followHere } from './calls.tsx'
 import { MenuButton } from '../controls.tsx'
 import { chatRoute, go, openSettingsPage, showTitle, urlOf } from '../route.ts'
@@ -65,9 +66,9 @@ export function ReviewsPage({ waiting, onMenu }: ReviewsPageProps): ReactElement
             <Inbox size={36} strokeWidth={1.4} aria-hidden="true" />
             <h2>{words.none}</h2>
             <p>{words.noneHint}</p>
-            <button type="button" className="rs-button" onClick={() => openSettingsPage('notifications')}>
+            <Button onClick={() => openSettingsPage('notifications')}>
               <BellRing size={16} aria-hidden="true" /> {words.setUpNotifications}
-            </button>
+            </Button>
           </section>
         )}
       </div>

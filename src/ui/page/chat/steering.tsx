@@ -1,7 +1,7 @@
+import { errorText, IconButton, useRunsheet, useSteering } from 'runsheet/react'
 import { Clock3, Pencil, Undo2 } from 'lucide-react'
 import { type ReactElement, useRef } from 'react'
 import type { QueuedMessage } from 'runsheet/client'
-import { errorText, useRunsheet, useSteering } from 'runsheet/react'
 import { LineEditor } from '../thread/message.tsx'
 import { useStored } from '../storage.ts'
 import { type LaterStrings, useLaterStrings } from '../texts/english-later.ts'
@@ -157,18 +157,8 @@ function Queued({ message, words, isFixed, onEdit, onTakeBack }: QueuedProps): R
       <p dir="auto">{message.text}</p>
       {!isFixed && (
         <>
-          <button type="button" className="rs-icon" aria-label={words.edit} title={words.edit} onClick={onEdit}>
-            <Pencil size={14} aria-hidden="true" />
-          </button>
-          <button
-            type="button"
-            className="rs-icon"
-            aria-label={words.takeBack}
-            title={words.takeBack}
-            onClick={() => void onTakeBack()}
-          >
-            <Undo2 size={14} aria-hidden="true" />
-          </button>
+          <IconButton label={words.edit} icon={Pencil} size={14} onAct={onEdit} />
+          <IconButton label={words.takeBack} icon={Undo2} size={14} onAct={() => void onTakeBack()} />
         </>
       )}
     </>

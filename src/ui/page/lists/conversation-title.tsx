@@ -1,6 +1,6 @@
+import { Button, useRunsheet } from 'runsheet/react'
 import { ChevronDown } from 'lucide-react'
 import { type ReactElement, Suspense, useRef, useState } from 'react'
-import { useRunsheet } from 'runsheet/react'
 import { useCommands } from '../commands.ts'
 import type { FilingActions } from './filing.ts'
 import { part } from '../part.ts'
@@ -81,9 +81,9 @@ export function ConversationTitle({ actions }: ConversationTitleProps): ReactEle
         )}
       </h1>
       {archived && (
-        <button type="button" className="rs-button app-restore" onClick={restore}>
+        <Button className="app-restore" onClick={restore}>
           {strings.archived} · {strings.restore}
-        </button>
+        </Button>
       )}
       {isOpen && button.current && (
         <Suspense>

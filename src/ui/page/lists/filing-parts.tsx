@@ -1,7 +1,7 @@
+import { Button, errorText, IconButton, LineInput, Menu, type MenuItem, useSessions } from 'runsheet/react'
 import { Archive, ArchiveRestore, ArrowLeft, FileJson, FileText, PencilLine, Pin, PinOff, X } from 'lucide-react'
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react'
 import type { Client, Session } from 'runsheet/client'
-import { errorText, LineInput, Menu, type MenuItem, useSessions } from 'runsheet/react'
 import { More, SessionLink } from '../controls.tsx'
 import type { FilingActions, FilingHandle } from './filing.ts'
 import { useClient } from '../auth.ts'
@@ -27,15 +27,7 @@ export function ArchivedList({ session, actions, onBack }: ArchivedListProps): R
   return (
     <section className="app-sessions app-archived" aria-label={strings.archived}>
       <h2 className="app-found app-archived-head">
-        <button
-          type="button"
-          className="rs-icon"
-          aria-label={words.backToList}
-          title={words.backToList}
-          onClick={onBack}
-        >
-          <ArrowLeft size={16} aria-hidden="true" />
-        </button>
+        <IconButton label={words.backToList} icon={ArrowLeft} onAct={onBack} />
         {strings.archived}
       </h2>
       {!sessions && error !== null && <p role="alert">{errorText(strings.panels, error)}</p>}
@@ -147,9 +139,7 @@ export function FilingNotices({ filing: { list, actions, failure } }: FilingNoti
         {archived && (
           <Toast key={archived.session_id} afterMs={UNDO_MS} onClose={forget}>
             <span className="app-toast-text">{words.archivedNow(archived.title ?? strings.untitled)}</span>
-            <button type="button" className="rs-button" onClick={() => void actions.undo()}>
-              {words.undo}
-            </button>
+            <Button onClick={() => void actions.undo()}>{words.undo}</Button>
           </Toast>
         )}
       </div>
@@ -160,9 +150,7 @@ export function FilingNotices({ filing: { list, actions, failure } }: FilingNoti
               {failure.title !== undefined && `${words.notRenamed(failure.title)} `}
               {errorText(strings.panels, failure.error)}
             </span>
-            <button type="button" className="rs-button" onClick={failure.retry}>
-              {strings.retry}
-            </button>
+            <Button onClick={failure.retry}>{strings.retry}</Button>
           </Toast>
         </div>
       )}
@@ -200,9 +188,7 @@ function Toast({ afterMs, onClose, children }: ToastProps): ReactElement {
       onBlur={() => setHeld(false)}
     >
       {children}
-      <button type="button" className="rs-icon" aria-label={strings.close} title={strings.close} onClick={onClose}>
-        <X size={16} aria-hidden="true" />
-      </button>
+      <IconButton label={strings.close} icon={X} onAct={onClose} />
     </div>
   )
 }

@@ -1,7 +1,16 @@
+import {
+  Button,
+  localeOf,
+  plainMarkdown,
+  PlanContinued,
+  StatusIcon,
+  Timeline,
+  turnsInOrder,
+  useRunsheet,
+} from 'runsheet/react'
 import { ArrowLeft, ChevronDown, ChevronRight } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import { type Standing, standingWordOf, startedBy, type Task, tasksAt, turnOf } from 'runsheet/client'
-import { localeOf, plainMarkdown, PlanContinued, StatusIcon, Timeline, turnsInOrder, useRunsheet } from 'runsheet/react'
 import { bottomInset } from '../chat/layout.ts'
 import { isList } from '../chat/models.ts'
 import { chatRoute, go, historyRoute } from '../route.ts'
@@ -27,9 +36,9 @@ export function History({ task, covered }: HistoryProps): ReactElement {
   return (
     <section className="app-scroll" tabIndex={0} aria-label={strings.history} style={bottomInset(covered)}>
       <div className="app-history">
-        <button type="button" className="rs-button app-back" onClick={() => go(chatRoute(conversation.session_id))}>
+        <Button className="app-back" onClick={() => go(chatRoute(conversation.session_id))}>
           <ArrowLeft size={16} aria-hidden="true" /> {strings.backToChat}
-        </button>
+        </Button>
         {turns.length === 0 && (
           <p className="app-quiet">{connection === 'connecting' ? strings.loading : strings.noHistory}</p>
         )}

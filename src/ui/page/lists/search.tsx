@@ -1,6 +1,6 @@
+import { Button, errorText, localeOf } from 'runsheet/react'
 import { type ReactElement, useCallback, useEffect, useId, useState } from 'react'
 import type { Client, SearchAnswer, SearchResult } from 'runsheet/client'
-import { errorText, localeOf } from 'runsheet/react'
 import { chatRoute, go, historyRoute, messageRoute, type Route, urlOf } from '../route.ts'
 import { isPlain } from '../controls.tsx'
 import { useClient } from '../auth.ts'
@@ -27,9 +27,7 @@ export function SearchResults({ query }: SearchResultsProps): ReactElement {
       {problem !== undefined && (
         <div role="alert">
           <p>{errorText(strings.panels, problem)}</p>
-          <button type="button" className="rs-button" onClick={retry}>
-            {strings.retry}
-          </button>
+          <Button onClick={retry}>{strings.retry}</Button>
         </div>
       )}
       <p className="app-quiet" role="status">

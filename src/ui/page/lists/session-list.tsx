@@ -1,7 +1,7 @@
+import { Button, errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
 import { ClipboardCheck, Ellipsis, Loader, TriangleAlert } from 'lucide-react'
 import { memo, type ReactElement, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
 import type { SessionMark } from 'runsheet/client'
-import { errorText, type GroupedSessions, groupSessions, localeOf } from 'runsheet/react'
 import { chatRoute, urlOf } from '../route.ts'
 import type { FilingHandle } from './filing.ts'
 import { part } from '../part.ts'
@@ -42,9 +42,7 @@ export function SessionList({ session, quiet, filing, isHidden }: SessionListPro
       {!sessions && error !== null && (
         <div role="alert">
           <p>{errorText(strings.panels, error)}</p>
-          <button type="button" className="rs-button" onClick={() => void list.reload()}>
-            {strings.retry}
-          </button>
+          <Button onClick={() => void list.reload()}>{strings.retry}</Button>
         </div>
       )}
       {sessions?.length === 0 && <p className="app-quiet">{strings.noConversations}</p>}

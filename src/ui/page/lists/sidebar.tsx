@@ -1,6 +1,6 @@
+import { Button, IconButton, isComposing } from 'runsheet/react'
 import { Archive, Plus, Search, X } from 'lucide-react'
 import { type ReactElement, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-import { isComposing } from 'runsheet/react'
 import { MOD, useCommands } from '../commands.ts'
 import { chatRoute, go, newSession } from '../route.ts'
 import { SessionList } from './session-list.tsx'
@@ -64,19 +64,11 @@ export function Sidebar(props: SidebarProps): ReactElement {
         <span className="app-name">
           <span className="app-logo" /> Runsheet
         </span>
-        <button
-          ref={close}
-          type="button"
-          className="rs-icon app-side-close"
-          aria-label={strings.close}
-          onClick={onClose}
-        >
-          <X size={18} aria-hidden="true" />
-        </button>
+        <IconButton ref={close} className="app-side-close" label={strings.close} icon={X} size={18} onAct={onClose} />
       </div>
-      <button type="button" className="rs-button app-new" onClick={newChat}>
+      <Button className="app-new" onClick={newChat}>
         <Plus size={16} aria-hidden="true" /> {strings.newChat}
-      </button>
+      </Button>
       <label className="app-search">
         <Search size={16} aria-hidden="true" />
         <input
@@ -97,9 +89,9 @@ export function Sidebar(props: SidebarProps): ReactElement {
         {asked === '' && isArchive && <ArchivedList session={session} actions={filing.actions} onBack={showAll} />}
       </Suspense>
       <div className="app-side-foot">
-        <button type="button" className="rs-button" aria-pressed={isArchive} onClick={() => setArchive(!isArchive)}>
+        <Button aria-pressed={isArchive} onClick={() => setArchive(!isArchive)}>
           <Archive size={16} aria-hidden="true" /> {strings.archived}
-        </button>
+        </Button>
       </div>
       {children}
     </nav>

@@ -1,7 +1,7 @@
+import { Button, type SettingsHandle } from 'runsheet/react'
 import { CircleCheck, ExternalLink, TriangleAlert } from 'lucide-react'
 import { type FormEvent, type ReactElement, type ReactNode, useState } from 'react'
 import type { SettingName, SettingsAnswer, SettingsView, TryAnswer } from 'runsheet/client'
-import type { SettingsHandle } from 'runsheet/react'
 import { keep } from '../storage.ts'
 import {
   changeOf,
@@ -16,7 +16,7 @@ import {
   SERVERS,
   withProvider,
 } from './model-draft.ts'
-import { Hint, Locked } from './fields.tsx'
+import { Hint, Locked } from './pages.tsx'
 import { SETTINGS_CHANGED } from '../chat/models.ts'
 import type { LaterStrings } from '../texts/english-later.ts'
 import { usePageStrings } from '../texts/strings.ts'
@@ -99,19 +99,14 @@ export function ModelSettings(props: ModelSettingsProps): ReactElement {
         {failure}
         {handle.tried && change === undefined && <Tried tried={handle.tried} settings={settings} words={words} />}
         {(change || !isDemo) && (
-          <button type="submit" className="rs-button rs-primary" aria-disabled={isBusy}>
+          <Button type="submit" kind="primary" aria-disabled={isBusy}>
             {change === undefined ? words.tryIt : isDemo ? words.save : words.saveAndTry}
-          </button>
+          </Button>
         )}
         {change === undefined && settings.assessor_model.value !== null && (
-          <button
-            type="button"
-            className="rs-button"
-            aria-disabled={isBusy}
-            onClick={() => isBusy || void handle.tryModel('assessor_model')}
-          >
+          <Button aria-disabled={isBusy} onClick={() => isBusy || void handle.tryModel('assessor_model')}>
             {words.tryJudge}
-          </button>
+          </Button>
         )}
         <span role="status" className="app-set-said">
           {handle.isSaving ? words.saving : handle.isTrying ? words.trying : message}
@@ -188,16 +183,15 @@ function Address({ settings, draft, words, onEdit }: EditProps): ReactElement {
       {isOther && locked_by === undefined && (
         <div className="app-set-servers" role="group" aria-label={words.servers}>
           {SERVERS.map(([name, url]) => (
-            <button
+            <Button
               key={name}
-              type="button"
-              className="rs-button app-set-small"
+              className="app-set-small"
               aria-pressed={draft.url === url}
               title={url}
               onClick={() => onEdit({ url })}
             >
               {name}
-            </button>
+            </Button>
           ))}
         </div>
       )}
@@ -251,17 +245,12 @@ function Key({ settings, draft, words, isBusy, onEdit, onRemove }: KeyProps): Re
         <div className="app-set-key">
           <strong>{words.key}</strong>
           <span>{words.keySaved(ends_with)}</span>
-          <button type="button" className="rs-button app-set-small" onClick={() => setReplacing(true)}>
+          <Button className="app-set-small" onClick={() => setReplacing(true)}>
             {words.replaceKey}
-          </button>
-          <button
-            type="button"
-            className="rs-button app-set-small"
-            aria-disabled={isBusy}
-            onClick={() => isBusy || onRemove()}
-          >
+          </Button>
+          <Button className="app-set-small" aria-disabled={isBusy} onClick={() => isBusy || onRemove()}>
             {words.removeKey}
-          </button>
+          </Button>
         </div>
       ) : (
         <label className="app-set-field">

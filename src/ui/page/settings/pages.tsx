@@ -1,15 +1,67 @@
-import { type ReactElement, useState } from 'react'
+import { Lock, Volume2 } from 'lucide-react'
+import { type ReactElement, type ReactNode, useState } from 'react'
+import { Button, localeOf, type SettingsHandle } from 'runsheet/react'
 import type { SettingsChange, SettingsView, SettingView } from 'runsheet/client'
-import { localeOf, type SettingsHandle } from 'runsheet/react'
-import { Volume2 } from 'lucide-react'
+import { type LaterStrings, useLaterStrings } from '../texts/english-later.ts'
 import { keep, THEME } from '../storage.ts'
-import { Hint, Locked, SwitchRow } from './fields.tsx'
 import { spanText, toolsetName } from '../chat/toolset-choice.tsx'
 import { SETTINGS_CHANGED } from '../chat/models.ts'
-import { type LaterStrings, useLaterStrings } from '../texts/english-later.ts'
 import { usePageStrings } from '../texts/strings.ts'
 import { isSoundOn, playCall, setSound, useNotifying } from '../chat/notifications.ts'
 import { PLAN_BESIDE } from '../chat/layout.ts'
+
+interface LockedProps {
+  readonly words: LaterStrings['settings']
+  readonly by: string | undefined
+  /** The value saved by the page, which the option or variable overrides. */
+  readonly saved?: string | undefined
+  /** Fixed indirectly, together with another setting. */
+  readonly goesAlong?: boolean
+  readonly id?: string
+}
+
+export function Locked({ words, by, saved, goesAlong = false, id }: LockedProps): ReactElement | null {
+  if (by === undefined) return null
+  return (
+    <p className="app-set-locked" {...(id === undefined ? {} : { id })}>
+      <Lock size={14} aria-hidden="true" />
+      <span>
+        {(goesAlong ? words.lockedAlong : by.startsWith('-') ? words.lockedByOption : words.lockedByVariable)(by)}
+        {saved !== undefined && ` ${words.savedBelow(saved)}`}
+      </span>
+    </p>
+  )
+}
+
+interface SwitchRowProps {
+  readonly label: string
+  readonly isOn: boolean
+  readonly isDisabled?: boolean
+  readonly onSwitch: (isOn: boolean) => void
+  readonly children?: ReactNode
+}
+
+function SwitchRow({ label, isOn, isDisabled = false, onSwitch, children }: SwitchRowProps): ReactElement {
+  return (
+    <div className="app-set-row">
+      <label className="app-set-switch">
+        <span>{label}</span>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          disabled={isDisabled}
+          onChange={event => onSwitch(event.target.checked)}
+        />
+      </label>
+      {children}
+    </div>
+  )
+}
+
+export function Hint({ children }: { readonly children: ReactNode }): ReactElement {
+  return <p className="app-set-hint">{children}</p>
+}
 
 interface ReviewSettingsProps {
   readonly settings: SettingsView
@@ -124,9 +176,9 @@ export function CallSettings({ words }: { readonly words: LaterStrings['settings
         }}
       >
         <Hint>{words.soundHint}</Hint>
-        <button type="button" className="rs-button app-set-small" onClick={listen}>
+        <Button className="app-set-small" onClick={listen}>
           <Volume2 size={15} aria-hidden="true" /> {words.playSound}
-        </button>
+        </Button>
       </SwitchRow>
       <Hint>
         {words.alwaysShown} {words.inBrowser}

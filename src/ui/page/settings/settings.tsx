@@ -1,10 +1,9 @@
+import { Button, errorText, IconButton, useSettings } from 'runsheet/react'
 import { Bell, Cpu, ListChecks, Palette, X } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
-import { errorText, useSettings } from 'runsheet/react'
-import { CallSettings, DisplaySettings, ReviewSettings } from './pages.tsx'
+import { CallSettings, DisplaySettings, Hint, ReviewSettings } from './pages.tsx'
 import { changeOf, draftOf, type ModelEdits } from './model-draft.ts'
 import { ModelSettings } from './model.tsx'
-import { Hint } from './fields.tsx'
 import { useClient } from '../auth.ts'
 import { closeDialog, currentRoute, goInPlace } from '../route.ts'
 import { useLaterStrings } from '../texts/english-later.ts'
@@ -46,11 +45,7 @@ export default function Settings(props: SettingsProps): ReactElement {
   const failure = error !== undefined && (
     <p className="app-alert" role="alert">
       <span>{isConflict ? words.conflict : errorText(strings.panels, error)}</span>
-      {answer === undefined && (
-        <button type="button" className="rs-button" onClick={() => void handle.reload()}>
-          {strings.retry}
-        </button>
-      )}
+      {answer === undefined && <Button onClick={() => void handle.reload()}>{strings.retry}</Button>}
     </p>
   )
   return (
@@ -69,19 +64,15 @@ export default function Settings(props: SettingsProps): ReactElement {
     >
       <header>
         <h2 id={`${id}-title`}>{words.title}</h2>
-        <button type="button" className="rs-icon" aria-label={strings.close} title={strings.close} onClick={close}>
-          <X size={18} aria-hidden="true" />
-        </button>
+        <IconButton label={strings.close} icon={X} size={18} onAct={close} />
       </header>
       {isAsking && isDirty && (
         <p className="app-set-unsaved" role="alert">
           <span>{words.unsaved}</span>
-          <button type="button" className="rs-button" onClick={() => setAsking(false)}>
-            {words.keepEditing}
-          </button>
-          <button type="button" className="rs-button rs-danger" onClick={() => dialog.current?.close()}>
+          <Button onClick={() => setAsking(false)}>{words.keepEditing}</Button>
+          <Button kind="danger" onClick={() => dialog.current?.close()}>
             {words.discard}
-          </button>
+          </Button>
         </p>
       )}
       <div className="app-set-body">

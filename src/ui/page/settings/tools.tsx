@@ -1,7 +1,7 @@
+import { Button, errorText, IconButton, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
 import { X } from 'lucide-react'
 import { type ReactElement, useEffect, useId, useRef, useState } from 'react'
 import type { ServerToolView, ToolRule, ToolsAnswer, ToolServerView } from 'runsheet/client'
-import { errorText, type ToolsHandle, useRunsheet, useStrings, useTools } from 'runsheet/react'
 import { CopyButton } from '../thread/message.tsx'
 import { toolCount } from '../chat/models.ts'
 import type { LaterStrings } from '../texts/english-later.ts'
@@ -36,15 +36,7 @@ export default function Tools({ strings, onClose }: ToolsProps): ReactElement {
             <p className="app-quiet">{strings.about}</p>
             {count && !count.isAll && <p className="app-tool-changed">{strings.given(count.text)}</p>}
           </div>
-          <button
-            type="button"
-            className="rs-icon"
-            aria-label={strings.close}
-            title={strings.close}
-            onClick={() => dialog.current?.close()}
-          >
-            <X size={18} aria-hidden="true" />
-          </button>
+          <IconButton label={strings.close} icon={X} size={18} onAct={() => dialog.current?.close()} />
         </header>
         {error !== undefined && (
           <p className="app-alert" role="alert">
@@ -92,30 +84,19 @@ function Server({ of, tools, strings }: ServerProps): ReactElement {
         <h3 id={id}>{name}</h3>
         <span className="app-quiet">{state === 'ready' ? strings.tools(of.tools.length) : strings.state[state]}</span>
         <span className="app-tool-actions">
-          {state === 'failed' && (
-            <button type="button" className="rs-button" onClick={() => void tools.retry(name)}>
-              {strings.retry}
-            </button>
-          )}
+          {state === 'failed' && <Button onClick={() => void tools.retry(name)}>{strings.retry}</Button>}
           {removable &&
             (isSure ? (
               <>
-                <button type="button" className="rs-button" onClick={() => setSure(false)}>
-                  {strings.cancel}
-                </button>
-                <button type="button" className="rs-button rs-danger" onClick={() => void tools.remove(name)}>
+                <Button onClick={() => setSure(false)}>{strings.cancel}</Button>
+                <Button kind="danger" onClick={() => void tools.remove(name)}>
                   {strings.removeSure(name)}
-                </button>
+                </Button>
               </>
             ) : (
-              <button
-                type="button"
-                className="rs-button"
-                aria-label={strings.removeOf(name)}
-                onClick={() => setSure(true)}
-              >
+              <Button aria-label={strings.removeOf(name)} onClick={() => setSure(true)}>
                 {strings.remove}
-              </button>
+              </Button>
             ))}
         </span>
       </header>

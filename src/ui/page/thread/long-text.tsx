@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { type ReactElement, useState } from 'react'
 import { usePageStrings } from '../texts/strings.ts'
 
@@ -29,9 +30,7 @@ export function Rest({ text }: { readonly text: string }): ReactElement | null {
   }
   return (
     <p>
-      <button type="button" className="rs-button" onClick={() => setShown(true)}>
-        {strings.showRest(text.length)}
-      </button>
+      <Button onClick={() => setShown(true)}>{strings.showRest(text.length)}</Button>
     </p>
   )
 }

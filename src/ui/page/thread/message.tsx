@@ -1,7 +1,7 @@
+import { AutosizeTextarea, Button, IconButton, isComposing, localeOf } from 'runsheet/react'
 import { Check, Copy, Pencil, RotateCcw } from 'lucide-react'
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Message } from 'runsheet/client'
-import { AutosizeTextarea, isComposing, localeOf } from 'runsheet/react'
 import { beginningOf, Rest } from './long-text.tsx'
 import type { Scene } from './thread-turn.tsx'
 import { usePageStrings } from '../texts/strings.ts'
@@ -52,16 +52,14 @@ export function Asked({ message, scene }: { readonly message: Message; readonly 
       </p>
       <Rest text={rest} />
       <MessageFoot message={message}>
-        <button
+        <IconButton
           ref={editButton}
-          type="button"
-          className="rs-icon app-resend"
-          aria-label={words.edit}
-          title={words.edit}
-          onClick={() => setEdited(message.text)}
-        >
-          <Pencil size={14} aria-hidden="true" />
-        </button>
+          className="app-resend"
+          label={words.edit}
+          icon={Pencil}
+          size={14}
+          onAct={() => setEdited(message.text)}
+        />
       </MessageFoot>
     </article>
   )
@@ -80,11 +78,7 @@ export function MessageFoot({ message, onAgain, children }: MessageFootProps): R
     <footer className="app-message-foot">
       <CopyButton text={message.text} />
       {children}
-      {onAgain && (
-        <button type="button" className="rs-icon" aria-label={words.askAgain} title={words.askAgain} onClick={onAgain}>
-          <RotateCcw size={14} aria-hidden="true" />
-        </button>
-      )}
+      {onAgain && <IconButton label={words.askAgain} icon={RotateCcw} size={14} onAct={onAgain} />}
       <When at={message.created_at} />
     </footer>
   )
@@ -162,12 +156,12 @@ export function LineEditor({
       />
       <div className="app-editor-foot">
         <span className="app-quiet">{note}</span>
-        <button type="button" className="rs-button rs-small" onClick={onCancel}>
+        <Button isSmall onClick={onCancel}>
           {cancel}
-        </button>
-        <button type="submit" className="rs-button rs-small rs-primary" disabled={bare === ''}>
+        </Button>
+        <Button type="submit" kind="primary" isSmall disabled={bare === ''}>
           {save}
-        </button>
+        </Button>
       </div>
     </form>
   )

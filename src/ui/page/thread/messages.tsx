@@ -1,3 +1,4 @@
+import { Button } from 'runsheet/react'
 import { lazy, type ReactElement, Suspense, useEffect, useRef } from 'react'
 import { bottomInset } from '../chat/layout.ts'
 import { loadPart } from '../load-part.ts'
@@ -69,9 +70,7 @@ function Welcome({ hasSandbox, policy, onExample }: WelcomeProps): ReactElement 
       <ul>
         {[...strings.examples, ...(hasSandbox && !areItems ? [strings.demoExample] : [])].map(each => (
           <li key={each}>
-            <button type="button" className="rs-button" onClick={() => onExample(each)}>
-              {each}
-            </button>
+            <Button onClick={() => onExample(each)}>{each}</Button>
           </li>
         ))}
       </ul>

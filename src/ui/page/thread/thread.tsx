@@ -1,3 +1,11 @@
+import {
+  Button,
+  type ConversationView,
+  type Reopening,
+  type TasksHandle,
+  type ThreadTurn,
+  useThread,
+} from 'runsheet/react'
 import { ArrowDown } from 'lucide-react'
 import {
   type ReactElement,
@@ -11,7 +19,6 @@ import {
   useState,
 } from 'react'
 import type { Task } from 'runsheet/client'
-import { type ConversationView, type Reopening, type TasksHandle, type ThreadTurn, useThread } from 'runsheet/react'
 import type { Route } from '../route.ts'
 import { type Scene, Turn } from './thread-turn.tsx'
 import { useStickToEnd } from './stick-to-end.ts'
@@ -123,10 +130,10 @@ export default function Thread(props: ThreadProps): ReactElement {
       </div>
       {end.isAway && (
         <div className="app-latest">
-          <button type="button" className="rs-button" onClick={end.go}>
+          <Button onClick={end.go}>
             <ArrowDown size={16} aria-hidden="true" />
             {end.hasNew ? words.newBelow : words.toLatest}
-          </button>
+          </Button>
           <span className="rs-sr" role="status">
             {end.hasNew ? words.newBelow : ''}
           </span>

@@ -44,7 +44,6 @@ function clientWith(sent: unknown[], fails: () => boolean = () => false): Client
   }
   return {
     ...createClient({ url: 'http://127.0.0.1:1' }),
-    sendMessage: answer,
     editMessage: answer,
     withdrawMessage: answer,
     sendMessageNow: answer,
@@ -72,23 +71,6 @@ it('[TU14] what a stopped turn left is held', () => {
   chat.run(finishes('turn-1', 'stopped'))
   expect(handleFor(chat)).toMatchObject({ isHeld: true, isSending: false })
   expect(handleFor(inRun())).toMatchObject({ queued: [], isHeld: false, isSending: false })
-})
-
-it('[HT44] messages are sent one after the other; the same text after a failure has the same id', async () => {
-  const sent: (readonly unknown[])[] = []
-  let failing = true
-  const { send, retries } = handleFor(
-    inRun(),
-    clientWith(sent, () => failing),
-  )
-  expect(await send('Hello')).toBe(false)
-  expect(retries).toEqual([1])
-  failing = false
-  expect(await Promise.all([send('Hello'), send('Hello'), send('There')])).toEqual([true, true, true])
-  const [first, again, other, last] = sent
-  expect(sent.map(([, text]) => text)).toEqual(['Hello', 'Hello', 'Hello', 'There'])
-  expect(again).toEqual(first)
-  expect(new Set([again?.[2], other?.[2], last?.[2]]).size).toBe(3)
 })
 
 it('edits and takes back by the version that the person saw; a message that was taken back gives its text', async () => {

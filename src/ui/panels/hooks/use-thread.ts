@@ -1,5 +1,5 @@
-import { type EvidenceState, liveEvidence } from '../../../client/live-evidence.ts'
 import { useMemo, useSyncExternalStore } from 'react'
+import { type EvidenceState, liveEvidence } from '../../../client/live-evidence.ts'
 import { threadOf, type ThreadTurn } from '../../../core/views/thread.ts'
 import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
 

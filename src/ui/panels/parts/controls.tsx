@@ -1,372 +1,80 @@
-import { ChevronDown, ChevronUp, Ellipsis, type LucideIcon, Plus, Redo2, Undo2 } from 'lucide-react'
 import {
+  type ComponentProps,
   type ComponentType,
   type KeyboardEvent,
   type ReactElement,
   type RefObject,
-  useEffect,
-  useId,
   useLayoutEffect,
   useRef,
-  useState,
 } from 'react'
-import { useStrings } from '../texts/strings.ts'
-import { useFocusOn } from './hooks.ts'
-import { isComposing } from './textarea.tsx'
 
-interface IconButtonProps {
+type AutosizeTextareaProps = Omit<ComponentProps<'textarea'>, 'ref'> & {
+  readonly ref?: RefObject<HTMLTextAreaElement | null>
+}
+
+/** A textarea that grows with its text, up to the `max-height` of its style. */
+export function AutosizeTextarea({ ref, ...props }: AutosizeTextareaProps): ReactElement {
+  const own = useRef<HTMLTextAreaElement>(null)
+  const box = ref ?? own
+  useLayoutEffect(() => {
+    const { current: element } = box
+    // For browsers without `field-sizing: content`, which the style sheet uses.
+    if (!element || CSS.supports('field-sizing', 'content')) return
+    element.style.height = 'auto'
+    element.style.height = `${element.scrollHeight + element.offsetHeight - element.clientHeight}px`
+  }, [box, props.value])
+  return <textarea ref={box} dir="auto" {...props} />
+}
+
+/**
+ * True if a key press belongs to an input method. Safari ends the composition before its last key event, which it marks
+ * with key code 229.
+ */
+export const isComposing = ({ nativeEvent }: KeyboardEvent): boolean =>
+  nativeEvent.isComposing || nativeEvent.keyCode === 229
+
+export const classNames = (...names: readonly (string | undefined)[]): string => names.filter(Boolean).join(' ')
+
+/** The props of `Button`: those of a `<button>`, and how it looks. */
+export interface ButtonProps extends ComponentProps<'button'> {
+  readonly kind?: 'primary' | 'danger'
+  readonly isSmall?: boolean
+}
+
+/** A button in the style of the panels. */
+export function Button({ kind, isSmall = false, className, ...rest }: ButtonProps): ReactElement {
+  const look = classNames('rs-button', isSmall ? 'rs-small' : undefined, kind && `rs-${kind}`, className)
+  return <button type="button" {...rest} className={look} />
+}
+
+/** The props of `IconButton`: those of a `<button>`, its name and its icon. */
+export interface IconButtonProps extends Omit<ComponentProps<'button'>, 'onClick'> {
   readonly label: string
   /** Names the row for screen readers; appended to the label. */
-  readonly about: string
-  readonly icon: LucideIcon
-  readonly className?: string
+  readonly about?: string
+  readonly icon: ComponentType<{ readonly size?: number | string; readonly 'aria-hidden'?: 'true' }>
+  readonly size?: number
   /** Uses aria-disabled, so that the button keeps the focus. */
   readonly isDisabled?: boolean
   readonly isExpanded?: boolean
   readonly onAct: () => void
 }
 
+/** A button that shows only an icon. */
 export function IconButton(props: IconButtonProps): ReactElement {
-  const { label, about, icon: Icon, className = '', isDisabled = false, isExpanded, onAct } = props
+  const { label, about = '', icon: Icon, size = 16, className, isDisabled = false, isExpanded, onAct, ...rest } = props
   return (
     <button
       type="button"
-      className={`rs-icon ${className}`}
-      aria-label={`${label}${about}`}
+      className={classNames('rs-icon', className)}
+      aria-label={label + about}
       title={label}
       {...(isDisabled ? { 'aria-disabled': true } : {})}
       {...(isExpanded === undefined ? {} : { 'aria-expanded': isExpanded })}
       onClick={() => isDisabled || onAct()}
+      {...rest}
     >
-      <Icon size={16} aria-hidden="true" />
+      <Icon size={size} aria-hidden="true" />
     </button>
-  )
-}
-
-/** The props of `LineInput`. */
-export interface LineInputProps {
-  readonly label: string
-  readonly className?: string
-  readonly placeholder?: string
-  readonly maxLength?: number
-  /** Suggestions for the input. */
-  readonly options?: readonly string[]
-  readonly text: string
-  readonly onText: (text: string) => void
-  /** Called with the new text, or with undefined to keep the old one. */
-  readonly onDone: (text: string | undefined, isByKey: boolean) => unknown
-}
-
-/** Edits one line in place. Enter and blur save it; Escape does not. */
-export function LineInput(props: LineInputProps): ReactElement {
-  const { label, className = '', placeholder, maxLength, options = [], text, onText, onDone } = props
-  const listId = useId()
-  const input = useRef<HTMLInputElement>(null)
-  const isDone = useRef(false)
-  useEffect(() => input.current?.select(), [])
-  const done = (typed: string | undefined, isByKey: boolean): void => {
-    if (isDone.current) return
-    isDone.current = true
-    void onDone(typed, isByKey)
-  }
-  return (
-    <form
-      className="rs-title-form"
-      onSubmit={event => {
-        event.preventDefault()
-        done(text, true)
-      }}
-    >
-      <input
-        ref={input}
-        className={`rs-input ${className}`}
-        dir="auto"
-        aria-label={label}
-        placeholder={placeholder}
-        maxLength={maxLength}
-        list={options.length > 0 ? listId : undefined}
-        value={text}
-        onChange={event => onText(event.target.value)}
-        onKeyDown={event => {
-          if (event.key !== 'Escape' || isComposing(event)) return
-          event.stopPropagation()
-          done(undefined, true)
-        }}
-        onBlur={() => done(text, false)}
-      />
-      {options.length > 0 && (
-        <datalist id={listId}>
-          {options.map(option => (
-            <option key={option} value={option} />
-          ))}
-        </datalist>
-      )}
-    </form>
-  )
-}
-
-interface UndoButtonsProps {
-  readonly canUndo: boolean
-  readonly canRedo: boolean
-  readonly onUndo: () => void
-  readonly onRedo: () => void
-}
-
-/** For touch screens, where there is no Ctrl+Z. */
-export function UndoButtons({ canUndo, canRedo, onUndo, onRedo }: UndoButtonsProps): ReactElement {
-  const { reviewing } = useStrings()
-  return (
-    <>
-      <IconButton label={reviewing.undo} about="" icon={Undo2} isDisabled={!canUndo} onAct={onUndo} />
-      <IconButton label={reviewing.redo} about="" icon={Redo2} isDisabled={!canRedo} onAct={onRedo} />
-    </>
-  )
-}
-
-/** An item of a menu. */
-export interface MenuItem {
-  readonly label: string
-  readonly icon: ComponentType<{ readonly size?: number | string; readonly 'aria-hidden'?: 'true' }>
-  readonly isDisabled?: boolean
-  readonly onChoose: () => void
-}
-
-/** The props of `Menu`. */
-export interface MenuProps {
-  readonly label: string
-  readonly items: readonly MenuItem[]
-  /** The button that opened the menu. */
-  readonly anchor: RefObject<HTMLElement | null>
-  readonly onClose: () => void
-}
-
-const GAP_PX = 4
-
-/** A menu in the top layer. The browser closes it on Escape or an outside click and returns the focus. */
-export function Menu({ label, items, anchor, onClose }: MenuProps): ReactElement {
-  const menu = useRef<HTMLDivElement>(null)
-  useLayoutEffect(() => {
-    const element = menu.current
-    if (!element || !anchor.current) return
-    const button = anchor.current
-    element.showPopover()
-    place(element, button)
-    itemsIn(element)[0]?.focus({ preventScroll: true })
-    const follow = (): void => place(element, button)
-    document.addEventListener('scroll', follow, { capture: true, passive: true })
-    return () => document.removeEventListener('scroll', follow, { capture: true })
-  }, [anchor])
-  const choose = ({ isDisabled = false, onChoose }: MenuItem): void => {
-    if (isDisabled) return
-    menu.current?.hidePopover()
-    onChoose()
-  }
-  return (
-    <div
-      ref={menu}
-      popover="auto"
-      className="rs-menu"
-      role="menu"
-      aria-label={label}
-      onKeyDown={event => onMenuKey(event, menu.current)}
-      onToggle={({ newState }) => newState === 'closed' && onClose()}
-    >
-      {items.map(item => (
-        <button
-          key={item.label}
-          type="button"
-          role="menuitem"
-          tabIndex={-1}
-          {...(item.isDisabled ? { 'aria-disabled': true } : {})}
-          onClick={() => choose(item)}
-        >
-          <item.icon size={16} aria-hidden="true" /> {item.label}
-        </button>
-      ))}
-    </div>
-  )
-}
-
-const itemsIn = (menu: HTMLElement): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>('[role=menuitem]')]
-
-function onMenuKey(event: KeyboardEvent, menu: HTMLElement | null): void {
-  // Surrounding panels have key handlers of their own.
-  event.stopPropagation()
-  if (!menu) return
-  if (event.key === 'Tab') return menu.hidePopover()
-  const items = itemsIn(menu)
-  const at = items.findIndex(item => item === document.activeElement)
-  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key]
-  if (to === undefined) return
-  event.preventDefault()
-  items.at(to % items.length)?.focus()
-}
-
-/** Below the button and aligned to its right edge; above it where there is more room. */
-function place(menu: HTMLElement, anchor: HTMLElement): void {
-  const { top, bottom, right } = anchor.getBoundingClientRect()
-  const { offsetWidth: width, offsetHeight: height } = menu
-  const isAbove = bottom + GAP_PX + height > innerHeight && top > innerHeight - bottom
-  menu.style.top = `${Math.max(GAP_PX, isAbove ? top - GAP_PX - height : bottom + GAP_PX)}px`
-  menu.style.left = `${Math.max(GAP_PX, Math.min(right, innerWidth - GAP_PX) - width)}px`
-}
-
-interface MenuButtonProps {
-  readonly label: string
-  /** Names the row for screen readers; appended to the label. */
-  readonly about?: string
-  readonly items: () => readonly MenuItem[]
-}
-
-export function MenuButton({ label, about = '', items }: MenuButtonProps): ReactElement {
-  const [isOpen, setOpen] = useState(false)
-  const button = useRef<HTMLButtonElement>(null)
-  // A click on the button closes an open menu before the click handler runs.
-  const wasOpen = useRef(false)
-  return (
-    <>
-      <button
-        ref={button}
-        type="button"
-        className="rs-icon rs-menu-button"
-        aria-label={label + about}
-        title={label}
-        aria-haspopup="menu"
-        aria-expanded={isOpen}
-        onPointerDown={() => {
-          wasOpen.current = isOpen
-        }}
-        onClick={() => {
-          setOpen(!wasOpen.current)
-          wasOpen.current = false
-        }}
-      >
-        <Ellipsis size={16} aria-hidden="true" />
-      </button>
-      {isOpen && <Menu label={label + about} items={items()} anchor={button} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
-
-interface ScrollCueProps {
-  readonly count: number
-  readonly where: 'above' | 'below'
-  readonly of: RefObject<HTMLElement | null>
-}
-
-export function ScrollCue({ count, where, of }: ScrollCueProps): ReactElement | null {
-  const { reviewing } = useStrings()
-  const [Icon, text] =
-    where === 'above' ? [ChevronUp, reviewing.stepsAbove(count)] : [ChevronDown, reviewing.stepsBelow(count)]
-  if (count === 0) return null
-  return (
-    <button
-      type="button"
-      className={`rs-cue rs-cue-${where}`}
-      onClick={() => showMore(of.current, where === 'above' ? -1 : 1)}
-    >
-      <Icon size={14} aria-hidden="true" /> {text}
-    </button>
-  )
-}
-
-/** Scrolls by one page less one row, which stays visible for orientation. */
-function showMore(body: HTMLElement | null, direction: 1 | -1): void {
-  const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches
-  body?.scrollBy({ top: direction * (body.clientHeight - 48), behavior: isCalm ? 'instant' : 'smooth' })
-}
-
-/** A row counts as visible from this many pixels on. */
-const SEEN_PX = 20
-
-interface OutOfSight {
-  readonly above: number
-  readonly below: number
-}
-
-export function useRowsOutOfSight(scroller: RefObject<HTMLElement | null>, rows: string): OutOfSight {
-  const [hidden, setHidden] = useState<OutOfSight>({ above: 0, below: 0 })
-  useEffect(() => {
-    const element = scroller.current
-    if (!element) return
-    const count = (): void => {
-      const { top, bottom } = element.getBoundingClientRect()
-      const all = [...element.querySelectorAll(rows)].map(row => row.getBoundingClientRect())
-      const above = all.filter(row => row.bottom - SEEN_PX < top).length
-      const below = all.filter(row => row.top + SEEN_PX > bottom).length
-      setHidden(before => (before.above === above && before.below === below ? before : { above, below }))
-    }
-    const observer = new ResizeObserver(count)
-    observer.observe(element)
-    // Rows change their height, appear and disappear.
-    for (const child of element.children) observer.observe(child)
-    element.addEventListener('scroll', count, { passive: true })
-    return () => {
-      observer.disconnect()
-      element.removeEventListener('scroll', count)
-    }
-  }, [scroller, rows])
-  return hidden
-}
-
-interface AddCheckProps {
-  /** Names the row for screen readers; appended to the label. */
-  readonly about: string
-  readonly commands?: readonly string[]
-  /** Reports the typed text, which blur adds. */
-  readonly onType?: (line: string) => void
-  /** Resolves to whether it was added; if not, the line is restored. */
-  readonly onAdd: (line: string, isHidden: boolean) => Promise<boolean> | void
-}
-
-export function AddCheck({ about, commands = [], onType, onAdd }: AddCheckProps): ReactElement {
-  const { checks } = useStrings()
-  const [line, setLine] = useState<string>()
-  const [isHidden, setHidden] = useState(false)
-  const place = useRef<HTMLDivElement>(null)
-  const focusOn = useFocusOn(place)
-  useEffect(() => {
-    if (line === undefined) return
-    onType?.(line)
-    return () => onType?.('')
-  }, [line])
-  const done = async (typed: string | undefined, isByKey: boolean): Promise<void> => {
-    setLine(undefined)
-    if (isByKey) focusOn('button')
-    if (typed === undefined || typed.trim() === '') return
-    if ((await onAdd(typed, isHidden)) === false) setLine(typed)
-  }
-  const button = (label: string, hides: boolean): ReactElement => (
-    <button
-      type="button"
-      className="rs-button rs-small"
-      aria-label={label + about}
-      onClick={() => {
-        setHidden(hides)
-        setLine('')
-      }}
-    >
-      <Plus size={14} aria-hidden="true" /> {label}
-    </button>
-  )
-  return (
-    <div className="rs-add-check" ref={place}>
-      {line === undefined ? (
-        <>
-          {button(checks.add, false)}
-          {button(checks.addHidden, true)}
-        </>
-      ) : (
-        <LineInput
-          className="rs-code"
-          label={(isHidden ? checks.addHidden : checks.add) + about}
-          placeholder={checks.addInput(commands[0] ?? 'npm test')}
-          options={commands}
-          text={line}
-          onText={setLine}
-          onDone={done}
-        />
-      )}
-    </div>
   )
 }

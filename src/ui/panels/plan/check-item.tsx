@@ -1,16 +1,17 @@
 import { Pencil, X } from 'lucide-react'
 import { createContext, type ReactElement, useContext, useLayoutEffect, useRef, useState } from 'react'
+import { Button, IconButton } from '../parts/controls.tsx'
 import type { CheckRun } from '../../../core/proof/proof.ts'
 import type { Finding } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
-import { checkLabel, conditionsOf, formatDuration, runText, textOf } from '../parts/check-text.ts'
-import { IconButton, LineInput } from '../parts/controls.tsx'
+import { checkLabel, conditionsOf, formatDuration, runText, textOf } from '../parts/text.ts'
+import { LineInput } from '../parts/line-input.tsx'
 import type { TaskCheck } from './proof.ts'
 import { ProofIcon } from '../parts/icons.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { useFocusOn, useNow } from '../parts/hooks.ts'
 import type { Client } from '../../../client/client.ts'
-import type { ConversationView } from '../hooks/use-conversation.ts'
+import type { ConversationView } from '../parts/provider.tsx'
 import type { TasksHandle } from './use-tasks.ts'
 
 interface CheckItemProps {
@@ -124,15 +125,9 @@ function CheckButton({ task, of, about, onApprove }: CheckButtonProps): ReactEle
   const { proof } = usePlan().plan
   const { check, state } = of
   const act = (label: string, onAct: () => unknown, isDisabled = false): ReactElement => (
-    <button
-      type="button"
-      className="rs-button rs-small"
-      aria-label={label + about}
-      aria-disabled={isDisabled}
-      onClick={() => isDisabled || void onAct()}
-    >
+    <Button isSmall aria-label={label + about} aria-disabled={isDisabled} onClick={() => isDisabled || void onAct()}>
       {label}
-    </button>
+    </Button>
   )
   if (isApprovable(of) || isChanged(of)) return act(strings.approveOne, onApprove)
   if (check.kind === 'person') return state === 'passed' ? null : act(strings.tick, () => proof.tick(task, check))

@@ -1,6 +1,6 @@
 import type { Standing } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
-import { checkLabel } from '../parts/check-text.ts'
+import { checkLabel } from '../parts/text.ts'
 import type { PlanProof, TaskCheck } from './proof.ts'
 import type { Strings } from '../texts/strings.ts'
 import { notDoneWords, standingWords, tallyWords } from './progress.ts'

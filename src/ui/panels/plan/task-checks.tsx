@@ -1,10 +1,11 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
+import { Button } from '../parts/controls.tsx'
 import type { EvidenceView, PersonsFields, SentCheck, VerdictView } from '../../../core/views/wire.ts'
 import { isOpen, type Task } from '../../../core/model/task.ts'
 import { acceptWord } from './row-mark.ts'
-import { AddCheck } from '../parts/controls.tsx'
+import { AddCheck } from '../parts/line-input.tsx'
 import { CheckItem, usePlan } from './check-item.tsx'
-import { withText, writtenCheck } from '../parts/check-text.ts'
+import { withText, writtenCheck } from '../parts/text.ts'
 import { useStrings } from '../texts/strings.ts'
 import type { Json } from '../../../core/model/event.ts'
 import { errorText } from '../texts/error-text.ts'
@@ -64,19 +65,14 @@ export function TaskChecks({ id, task, onChange }: TaskChecksProps): ReactElemen
           />
         )}
         {canAccept && (
-          <button
-            type="button"
-            className="rs-button rs-small"
-            aria-label={accept + about}
-            onClick={() => void onChange({ status: 'completed' })}
-          >
+          <Button isSmall aria-label={accept + about} onClick={() => void onChange({ status: 'completed' })}>
             {accept}
-          </button>
+          </Button>
         )}
         {!isOpen(task) && (
-          <button type="button" className="rs-button rs-small" onClick={() => void onChange({ status: 'pending' })}>
+          <Button isSmall onClick={() => void onChange({ status: 'pending' })}>
             {strings.reopen}
-          </button>
+          </Button>
         )}
       </div>
     </div>
@@ -209,15 +205,9 @@ export function FileChanges({ checks, onAccept }: FileChangesProps): ReactElemen
     setBusy(false)
   }
   const button = (text: string, label: string | undefined, paths: readonly string[]): ReactElement => (
-    <button
-      type="button"
-      className="rs-button rs-small"
-      aria-label={label}
-      aria-disabled={isBusy}
-      onClick={() => void (isBusy || accept(paths))}
-    >
+    <Button isSmall aria-label={label} aria-disabled={isBusy} onClick={() => void (isBusy || accept(paths))}>
       {text}
-    </button>
+    </Button>
   )
   const isTogether = ({ is }: FileChange): boolean => is === 'outside' || is === 'git'
   const together = changes.filter(isTogether).map(({ path }) => path)
@@ -255,9 +245,9 @@ export function TaskDispute({ task, dispute, onChecks, onChange, onAnswered }: T
   const [comment, setComment] = useState('')
   const about = timeline.changed('', task.title)
   const act = (label: string, onAct: () => unknown): ReactElement => (
-    <button type="button" className="rs-button rs-small" aria-label={label + about} onClick={() => void onAct()}>
+    <Button isSmall aria-label={label + about} onClick={() => void onAct()}>
       {label}
-    </button>
+    </Button>
   )
   const answer = async (sent: Promise<boolean>): Promise<void> => {
     if (await sent) onAnswered()
@@ -286,9 +276,9 @@ export function TaskDispute({ task, dispute, onChecks, onChange, onAnswered }: T
           value={comment}
           onChange={event => setComment(event.target.value)}
         />
-        <button type="submit" className="rs-button rs-small" aria-label={words.insist + about}>
+        <Button type="submit" isSmall aria-label={words.insist + about}>
           {words.insist}
-        </button>
+        </Button>
       </form>
     </div>
   )

@@ -1,16 +1,15 @@
 import { ChevronDown, ChevronUp, Plus, TriangleAlert } from 'lucide-react'
 import { type ReactElement, type ReactNode, useEffect, useId, useRef, useState } from 'react'
+import { Button, classNames } from '../parts/controls.tsx'
 import type { Client } from '../../../client/client.ts'
 import { errorText } from '../texts/error-text.ts'
-import { formatDuration } from '../parts/check-text.ts'
-import { UndoButtons } from '../parts/controls.tsx'
-import { classNames } from '../parts/textarea.tsx'
+import { formatDuration } from '../parts/text.ts'
+import { UndoButtons } from '../parts/menu.tsx'
 import { notDoneWords, type TaskCounts, type UnfinishedTurn } from './progress.ts'
 import { resultText } from './row-mark.ts'
-import { useRunsheet } from '../parts/provider.tsx'
+import { type ConversationView, useRunsheet } from '../parts/provider.tsx'
 import { StatusIcon } from '../parts/icons.tsx'
 import { useStrings } from '../texts/strings.ts'
-import type { ConversationView } from '../hooks/use-conversation.ts'
 import { type TasksHandle, useTasks } from './use-tasks.ts'
 import { useUndoKey } from '../parts/hooks.ts'
 import { PlanList } from './plan-list.tsx'
@@ -235,11 +234,7 @@ function Unfinished({ turn, onContinue }: UnfinishedProps): ReactElement {
 function Continue({ turn, onContinue }: UnfinishedProps): ReactElement | null {
   const strings = useStrings()
   if (!onContinue) return null
-  return (
-    <button type="button" className="rs-button" onClick={() => onContinue(turn.turnId)}>
-      {strings.continueTurn}
-    </button>
-  )
+  return <Button onClick={() => onContinue(turn.turnId)}>{strings.continueTurn}</Button>
 }
 
 /** `onAdd` resolves to whether the task was added; if not, the title is restored. */
@@ -267,9 +262,9 @@ function AddTask({ onAdd }: { readonly onAdd: (title: string) => Promise<boolean
         value={title}
         onChange={event => setTitle(event.target.value)}
       />
-      <button type="submit" className="rs-button" disabled={title.trim() === ''}>
+      <Button type="submit" disabled={title.trim() === ''}>
         <Plus size={16} aria-hidden="true" /> {strings.addTask}
-      </button>
+      </Button>
     </form>
   )
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Check } from '../../../core/proof/check.ts'
 import { chinese } from '../texts/chinese.ts'
-import { checkLabel, conditionsOf, heldOutText, runText, textOf } from '../parts/check-text.ts'
+import { checkLabel, conditionsOf, heldOutText, runText, textOf } from '../parts/text.ts'
 import { editableChecks, isOwn, newCheck, sentChecks, willRun } from './draft-checks.ts'
 import { english } from '../texts/english.ts'
 

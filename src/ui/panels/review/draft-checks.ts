@@ -1,6 +1,6 @@
 import type { DraftRow } from '../../../core/model/review.ts'
 import type { SentCheck, SentChecks } from '../../../core/views/wire.ts'
-import { textOf, withText, writtenCheck } from '../parts/check-text.ts'
+import { textOf, withText, writtenCheck } from '../parts/text.ts'
 import type { Check } from '../../../core/proof/check.ts'
 import type { EditableRow } from './draft.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftRow, ReviewRequest } from '../../../core/model/review.ts'
 import { revisionOf } from '../../../core/views/revision.ts'
-import { splitList } from '../parts/check-text.ts'
+import { splitList } from '../parts/text.ts'
 import {
   areRowsEdited,
   asProposed,

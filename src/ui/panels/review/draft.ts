@@ -4,7 +4,7 @@ import { differentFields, FIELD_NAMES, FIELDS, type Row, type RowField } from '.
 import { decidedRows, outOfOrder, sentBackRows } from '../../../core/views/revision.ts'
 import { LIMITS } from '../../../core/model/text.ts'
 import type { SentRow } from '../../../core/views/wire.ts'
-import { kindLabel, splitList, withText } from '../parts/check-text.ts'
+import { kindLabel, splitList, withText } from '../parts/text.ts'
 import { type EditableCheck, editableChecks, newKey, sentChecks } from './draft-checks.ts'
 import type { Strings } from '../texts/strings.ts'
 

@@ -1,15 +1,15 @@
 import { Plus } from 'lucide-react'
 import { type ReactElement, type RefObject, useId, useRef, useState } from 'react'
+import { AutosizeTextarea, Button, classNames } from '../parts/controls.tsx'
 import type { Client } from '../../../client/client.ts'
 import type { Review } from '../../../core/model/review.ts'
 import { type Revision, revisionOf } from '../../../core/views/revision.ts'
-import { AutosizeTextarea, classNames } from '../parts/textarea.tsx'
-import { checkLabel } from '../parts/check-text.ts'
+import { checkLabel } from '../parts/text.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan, RestoreEdits, ReviewOutcome, RevisedPlan } from './review-outcome.tsx'
 import { DecisionButtons, RejectQuestion, ReviewHead, SelectionBar, useRejectQuestion } from './review-bar.tsx'
 import { RemovedRow, ReviewRow, rowDifference } from './review-row.tsx'
-import { ScrollCue, useRowsOutOfSight } from '../parts/controls.tsx'
+import { ScrollCue, useRowsOutOfSight } from '../parts/menu.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { Templates } from './templates.tsx'
 import { useDropAtEnd } from '../parts/reorder.ts'
@@ -118,16 +118,14 @@ function OpenReview({ client, handle, review, editing, question, heading, panel 
           <div className="rs-problem" role="alert">
             <span>{error.message}</span>
             {error.retry && (
-              <button
-                type="button"
-                className="rs-button"
+              <Button
                 onClick={() => {
                   question.close()
                   void error.retry?.()
                 }}
               >
                 {strings.retry}
-              </button>
+              </Button>
             )}
           </div>
         )}

@@ -1,11 +1,11 @@
 import { LayoutTemplate, RotateCcw, SquareCheck, Trash2, X } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useId, useRef, useState } from 'react'
-import { IconButton, MenuButton, UndoButtons } from '../parts/controls.tsx'
+import { Button, IconButton, isComposing } from '../parts/controls.tsx'
+import { MenuButton, UndoButtons } from '../parts/menu.tsx'
 import { type Strings, useStrings } from '../texts/strings.ts'
-import { isComposing } from '../parts/textarea.tsx'
 import type { DraftProblem, ReviewHandle } from './use-review.ts'
 import type { RowEditing } from './row-editing.ts'
-import { formatDuration, splitList } from '../parts/check-text.ts'
+import { formatDuration, splitList } from '../parts/text.ts'
 import type { MoreTime } from './decision.ts'
 import { MAX_ROWS } from './draft.ts'
 import { useFocusOn } from '../parts/hooks.ts'
@@ -88,14 +88,9 @@ function Countdown({ remainingMs, moreTime }: CountdownProps): ReactElement {
         {announcement}
       </span>
       {moreTime && (
-        <button
-          type="button"
-          className="rs-button rs-small"
-          aria-disabled={moreTime.isBusy}
-          onClick={() => void moreTime.extend()}
-        >
+        <Button isSmall aria-disabled={moreTime.isBusy} onClick={() => void moreTime.extend()}>
           {strings.moreTime}
-        </button>
+        </Button>
       )}
       {moreTime?.error !== undefined && (
         <span className="rs-deadline-problem" role="alert">
@@ -147,22 +142,21 @@ export function DecisionButtons(props: DecisionButtonsProps): ReactElement {
       </p>
       {/* Busy buttons are not disabled: a disabled button loses the focus. */}
       <div className="rs-verbs">
-        <button type="button" className="rs-button rs-cancel" aria-disabled={isBusy} onClick={() => isBusy || reject()}>
+        <Button className="rs-cancel" aria-disabled={isBusy} onClick={() => isBusy || reject()}>
           {strings.cancel}
-        </button>
-        <button type="button" className="rs-button" aria-disabled={isBusy} onClick={() => isBusy || onRequest()}>
+        </Button>
+        <Button aria-disabled={isBusy} onClick={() => isBusy || onRequest()}>
           {strings.requestChanges}
-        </button>
-        <button
-          type="button"
-          className="rs-button rs-primary"
+        </Button>
+        <Button
+          kind="primary"
           aria-describedby={left > 0 ? `${reason} ${checked}` : reason}
           aria-disabled={isBusy}
           disabled={problem !== undefined}
           onClick={() => void confirm()}
         >
           {strings.confirm(rows.length)}
-        </button>
+        </Button>
       </div>
     </div>
   )
@@ -201,12 +195,12 @@ export function RejectQuestion({ text, onKeep, onReject }: RejectQuestionProps):
     <div className="rs-decide" role="alertdialog" aria-label={text}>
       <p className="rs-question">{text}</p>
       <div className="rs-verbs">
-        <button type="button" className="rs-button" autoFocus onClick={onKeep}>
+        <Button autoFocus onClick={onKeep}>
           {strings.keepEditing}
-        </button>
-        <button type="button" className="rs-button rs-danger" onClick={onReject}>
+        </Button>
+        <Button kind="danger" onClick={onReject}>
           {strings.cancelPlan}
-        </button>
+        </Button>
       </div>
     </div>
   )
@@ -311,16 +305,12 @@ export function SelectionBar({ editing, count }: SelectionBarProps): ReactElemen
           value={tags}
           onChange={event => setTags(event.target.value)}
         />
-        {splitList(tags).length > 0 && (
-          <button type="submit" className="rs-button">
-            {strings.setTags}
-          </button>
-        )}
+        {splitList(tags).length > 0 && <Button type="submit">{strings.setTags}</Button>}
       </form>
-      <button type="button" className="rs-button" onClick={removeSelected}>
+      <Button onClick={removeSelected}>
         <Trash2 size={16} aria-hidden="true" /> {strings.reviewing.deleteSelected}
-      </button>
-      <IconButton label={strings.reviewing.clearSelection} about="" icon={X} onAct={() => selectAll(false)} />
+      </Button>
+      <IconButton label={strings.reviewing.clearSelection} icon={X} onAct={() => selectAll(false)} />
       <span className="rs-sr" role="status">
         {announcement}
       </span>

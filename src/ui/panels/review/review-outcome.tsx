@@ -1,6 +1,6 @@
 import { Copy, Undo2 } from 'lucide-react'
 import { Fragment, type ReactElement, useId, useState } from 'react'
-import { classNames } from '../parts/textarea.tsx'
+import { Button, classNames } from '../parts/controls.tsx'
 import { type Draft, draftText, filledFields } from './draft.ts'
 import { type Strings, useStrings } from '../texts/strings.ts'
 import { usePanelFocus } from '../parts/hooks.ts'
@@ -35,29 +35,16 @@ export function ReviewOutcome({ outcome, className }: ReviewOutcomeProps): React
         {edits && outcome.review.status !== 'expired' && ` ${reopen ? strings.editsSaved : strings.editsNotSent}`}
       </span>
       {edits && (
-        <button
-          type="button"
-          className="rs-button"
-          aria-expanded={showsEdits}
-          aria-controls={editsId}
-          onClick={() => setShowsEdits(!showsEdits)}
-        >
+        <Button aria-expanded={showsEdits} aria-controls={editsId} onClick={() => setShowsEdits(!showsEdits)}>
           {strings.yourEdits}
-        </button>
+        </Button>
       )}
       {reopen && (
-        <button
-          type="button"
-          className="rs-button rs-primary"
-          aria-disabled={isReopening}
-          onClick={() => void reopen()}
-        >
+        <Button kind="primary" aria-disabled={isReopening} onClick={() => void reopen()}>
           {strings.reopen}
-        </button>
+        </Button>
       )}
-      <button type="button" className="rs-button" onClick={outcome.dismiss}>
-        {strings.close}
-      </button>
+      <Button onClick={outcome.dismiss}>{strings.close}</Button>
       {error !== undefined && (
         <p className="rs-problem" role="alert">
           {error}
@@ -102,9 +89,9 @@ function Edits({ draft }: { readonly draft: Draft }): ReactElement {
       )}
       {/* Pages served over plain HTTP have no clipboard API. */}
       {'clipboard' in navigator && (
-        <button type="button" className="rs-button" onClick={copy}>
+        <Button onClick={copy}>
           <Copy size={16} aria-hidden="true" /> {isCopied ? strings.copied : strings.copy}
-        </button>
+        </Button>
       )}
     </>
   )
@@ -139,9 +126,9 @@ export function RejectedPlan({ rejection, isBusy, onUndo }: RejectedPlanProps): 
         <span role="status">{reviewing.rejected}</span>{' '}
         <small>{isBusy || seconds === 0 ? strings.sending : reviewing.rejectedIn(seconds)}</small>
       </p>
-      <button type="button" className="rs-button" autoFocus aria-disabled={isBusy} onClick={onUndo}>
+      <Button autoFocus aria-disabled={isBusy} onClick={onUndo}>
         <Undo2 size={16} aria-hidden="true" /> {reviewing.undo}
-      </button>
+      </Button>
     </div>
   )
 }
@@ -198,12 +185,8 @@ export function RestoreEdits({ edits, onDone }: RestoreEditsProps): ReactElement
   return (
     <div className="rs-earlier">
       <span role="status">{strings.earlierEdits}</span>
-      <button type="button" className="rs-button" onClick={then(edits.restore)}>
-        {strings.restoreEdits}
-      </button>
-      <button type="button" className="rs-button" onClick={then(edits.discard)}>
-        {strings.discard}
-      </button>
+      <Button onClick={then(edits.restore)}>{strings.restoreEdits}</Button>
+      <Button onClick={then(edits.discard)}>{strings.discard}</Button>
     </div>
   )
 }

@@ -1,8 +1,8 @@
 import { type ComponentType, lazy, type ReactElement, Suspense, useEffect, useState } from 'react'
+import { Button } from '../parts/controls.tsx'
 import type { ReviewPartProps } from './pending-review.tsx'
 import type { Client } from '../../../client/client.ts'
-import { useRunsheet } from '../parts/provider.tsx'
-import type { ConversationView } from '../hooks/use-conversation.ts'
+import { type ConversationView, useRunsheet } from '../parts/provider.tsx'
 import { type ReviewHandle, useReview } from './use-review.ts'
 import { useStrings } from '../texts/strings.ts'
 
@@ -61,9 +61,7 @@ function NotLoaded(): ReactElement {
   return (
     <section className="rs-panel rs-outcome-panel" aria-label={strings.review}>
       <span role="alert">{strings.notLoaded}</span>
-      <button type="button" className="rs-button" onClick={() => location.reload()}>
-        {strings.reload}
-      </button>
+      <Button onClick={() => location.reload()}>{strings.reload}</Button>
     </section>
   )
 }

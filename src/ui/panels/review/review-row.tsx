@@ -10,8 +10,8 @@ import {
   X,
 } from 'lucide-react'
 import { type FocusEvent, type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
-import { IconButton, MenuButton } from '../parts/controls.tsx'
-import { AutosizeTextarea, isComposing } from '../parts/textarea.tsx'
+import { MenuButton } from '../parts/menu.tsx'
+import { AutosizeTextarea, IconButton, isComposing } from '../parts/controls.tsx'
 import { changedFields, type EditableRow, editableRow, isBlank, proposedRow, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './draft-checks.ts'
 import { edgeClass, useReorder } from '../parts/reorder.ts'

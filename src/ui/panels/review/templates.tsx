@@ -1,9 +1,10 @@
 import { X } from 'lucide-react'
 import { type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
+import { Button, IconButton } from '../parts/controls.tsx'
 import type { Client } from '../../../client/client.ts'
 import type { Template } from '../../../core/model/template.ts'
 import { type EditableRow, editableRow, fieldsOf, filledFields, type RowFields, submittedRow } from './draft.ts'
-import { IconButton, LineInput } from '../parts/controls.tsx'
+import { LineInput } from '../parts/line-input.tsx'
 import { useStrings } from '../texts/strings.ts'
 import { errorText } from '../texts/error-text.ts'
 
@@ -35,7 +36,7 @@ export function Templates({ client, rows, onInsert, onClose }: TemplatesProps): 
       <div className="rs-dialog-page">
         <header>
           <h3 id={heading}>{strings.templates.title}</h3>
-          <IconButton label={strings.close} about="" icon={X} onAct={() => dialog.current?.close()} />
+          <IconButton label={strings.close} icon={X} onAct={() => dialog.current?.close()} />
         </header>
         {templates?.length === 0 && <p className="rs-note">{strings.templates.none}</p>}
         {chosen && (
@@ -115,15 +116,11 @@ function Preview({ template, handle, onRenamed, onInsert }: PreviewProps): React
         ))}
       </ol>
       <div className="rs-template-actions">
-        <button type="button" className="rs-button" onClick={() => void handle.remove(template)}>
-          {strings.templates.remove}
-        </button>
-        <button type="button" className="rs-button" onClick={() => setName(template.name)}>
-          {strings.templates.rename}
-        </button>
-        <button type="button" className="rs-button rs-primary" onClick={onInsert}>
+        <Button onClick={() => void handle.remove(template)}>{strings.templates.remove}</Button>
+        <Button onClick={() => setName(template.name)}>{strings.templates.rename}</Button>
+        <Button kind="primary" onClick={onInsert}>
           {strings.templates.insert(template.tasks.length)}
-        </button>
+        </Button>
       </div>
     </section>
   )
@@ -171,13 +168,13 @@ function SaveForm({ rows, handle, onSaved }: SaveFormProps): ReactElement {
         />
       </label>
       {isTaken ? (
-        <button type="button" className="rs-button rs-danger" onClick={() => void save(true)}>
+        <Button kind="danger" onClick={() => void save(true)}>
           {strings.templates.replace}
-        </button>
+        </Button>
       ) : (
-        <button type="submit" className="rs-button" disabled={name.trim() === ''}>
+        <Button type="submit" disabled={name.trim() === ''}>
           {strings.save}
-        </button>
+        </Button>
       )}
     </form>
   )

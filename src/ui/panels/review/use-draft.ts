@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Resolution } from '../../../core/model/event.ts'
 import type { ReviewRequest } from '../../../core/model/review.ts'
 import type { ConversationSnapshot } from '../../../core/model/snapshot.ts'
-import { reviewsInOrder } from '../hooks/use-conversation.ts'
+import { reviewsInOrder } from '../parts/provider.tsx'
 import {
   type Draft,
   draftOf,

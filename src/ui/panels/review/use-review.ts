@@ -18,9 +18,8 @@ import {
   rowChange,
   type RowFields,
 } from './draft.ts'
-import { type ConversationView, reviewsInOrder } from '../hooks/use-conversation.ts'
+import { type ConversationView, reviewsInOrder, type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
 import { draftChecks, type ReviewChecks, type TypedCheck } from './draft-checks.ts'
-import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
 import {
   type Decision,
   type MoreTime,

@@ -1,14 +1,14 @@
 import { Ban, ChevronRight, CircleCheck, Clock, type LucideIcon, Minus, Pencil, Plus, Replace } from 'lucide-react'
 import { memo, type ReactElement, useRef, useState } from 'react'
+import { Button, classNames } from '../parts/controls.tsx'
 import type { PlanCard, PlanRow } from '../../../core/views/plan-card.ts'
 import type { PlanOutcome } from '../../../core/model/review-action.ts'
-import { classNames } from '../parts/textarea.tsx'
 import type { Reopening } from '../review/outcome.ts'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
 import { differentFields, type Row } from '../../../core/model/row.ts'
-import { checkLabel } from '../parts/check-text.ts'
+import { checkLabel } from '../parts/text.ts'
 import { fieldsOf, valueText } from '../review/draft.ts'
-import { ScrollCue, useRowsOutOfSight } from '../parts/controls.tsx'
+import { ScrollCue, useRowsOutOfSight } from '../parts/menu.tsx'
 import type { Strings } from '../texts/strings.ts'
 
 const ICONS: { readonly [K in PlanOutcome]?: LucideIcon } = {
@@ -65,14 +65,9 @@ export const PlanDecision = memo(function PlanDecision(props: PlanDecisionProps)
   return (
     <div className="rs-reopenable">
       {shown}
-      <button
-        type="button"
-        className="rs-button"
-        aria-disabled={reopening.isBusy}
-        onClick={() => void reopening.reopen()}
-      >
+      <Button aria-disabled={reopening.isBusy} onClick={() => void reopening.reopen()}>
         {reopen}
-      </button>
+      </Button>
       {reopening.error !== undefined && (
         <p className="rs-problem" role="alert">
           {reopening.error}

@@ -1,14 +1,14 @@
 import { ChevronRight, Minus } from 'lucide-react'
 import { memo, type ReactElement, type ReactNode, useId, useState } from 'react'
+import { Button } from '../parts/controls.tsx'
 import type { Standing } from '../../../core/proof/standing.ts'
 import { isOpen, type Task } from '../../../core/model/task.ts'
 import type { StepItem, WorkedStep } from '../../../core/views/thread.ts'
 import type { Message } from '../../../core/views/transcript.ts'
 import { acceptWord } from '../plan/row-mark.ts'
-import { heldOutText } from '../parts/check-text.ts'
-import { plainLine, plainMarkdown } from './plain-markdown.ts'
+import { heldOutText, plainLine, plainMarkdown } from '../parts/text.ts'
 import { ProofIcon, StatusIcon } from '../parts/icons.tsx'
-import { ClaimLine, RunLine, UnapprovedLine, VerdictLine } from './step-lines.tsx'
+import { ClaimLine, RunLine, UnapprovedLine, VerdictLine } from './lines.tsx'
 import { useThreadStrings } from '../texts/use-thread-strings.ts'
 import { ToolText, ToolUse } from './tool-use.tsx'
 
@@ -132,24 +132,14 @@ export const ThreadStep = memo(function ThreadStep(props: ThreadStepProps): Reac
         {(canAccept || canReopen) && (
           <p className="rs-step-actions">
             {canAccept && (
-              <button
-                type="button"
-                className="rs-button rs-small"
-                aria-label={accept + about}
-                onClick={() => onAccept(task)}
-              >
+              <Button isSmall aria-label={accept + about} onClick={() => onAccept(task)}>
                 {accept}
-              </button>
+              </Button>
             )}
             {canReopen && (
-              <button
-                type="button"
-                className="rs-button rs-small"
-                aria-label={strings.reopen + about}
-                onClick={() => onReopen(task)}
-              >
+              <Button isSmall aria-label={strings.reopen + about} onClick={() => onReopen(task)}>
                 {strings.reopen}
-              </button>
+              </Button>
             )}
           </p>
         )}

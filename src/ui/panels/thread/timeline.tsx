@@ -1,12 +1,12 @@
 import { type ReactElement, useEffect, useRef, useState } from 'react'
 import type { Client } from '../../../client/client.ts'
 import type { EventData, StoredEvent, TimelineType } from '../../../core/model/event.ts'
-import { classNames } from '../parts/textarea.tsx'
+import { classNames } from '../parts/controls.tsx'
 import { errorText } from '../texts/error-text.ts'
 import { type EventStrings, localeOf, type Strings, useStrings } from '../texts/strings.ts'
 import { useRunsheetIfProvided } from '../parts/provider.tsx'
 import type { Check } from '../../../core/proof/check.ts'
-import { checkLabel, runText } from '../parts/check-text.ts'
+import { checkLabel, runText } from '../parts/text.ts'
 import { englishEvents } from '../texts/english-thread.ts'
 
 const MIN_REFETCH_MS = 500

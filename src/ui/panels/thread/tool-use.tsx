@@ -1,7 +1,7 @@
 import { CircleAlert, LoaderCircle, Wrench } from 'lucide-react'
 import { memo, type ReactElement, useEffect, useState } from 'react'
 import type { CallAnswer, MessageCall } from '../../../core/views/transcript.ts'
-import { durationText } from '../parts/check-text.ts'
+import { durationText } from '../parts/text.ts'
 import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
 import { type AllStrings, useThreadStrings } from '../texts/use-thread-strings.ts'
 import type { Json } from '../../../core/model/event.ts'

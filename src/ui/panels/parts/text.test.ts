@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { plainLine, plainMarkdown } from './plain-markdown.ts'
+import { plainLine, plainMarkdown } from './text.ts'
 
 it.each([
   ['**Twelve** figures, *all* checked', 'Twelve figures, all checked'],

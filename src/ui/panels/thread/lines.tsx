@@ -1,12 +1,16 @@
 import { ChevronRight, CircleCheck, CircleStop, CornerDownLeft, RotateCcw, TriangleAlert } from 'lucide-react'
 import type { ReactElement, ReactNode } from 'react'
-import type { ThreadItem, ThreadTurn, TurnEnd } from '../../../core/views/thread.ts'
+import { Button } from '../parts/controls.tsx'
+import type { StepItem, StepRun, ThreadItem, ThreadTurn, TurnEnd } from '../../../core/views/thread.ts'
 import { type AllStrings, useThreadStrings } from '../texts/use-thread-strings.ts'
 import { isDoneWith, tallyWords } from '../plan/progress.ts'
 import type { PlanTally } from '../../../core/views/tally.ts'
 import type { EndReason } from '../../../core/model/turn.ts'
 import type { ThreadStrings } from '../texts/strings.ts'
 import type { Message } from '../../../core/views/transcript.ts'
+import type { Check } from '../../../core/proof/check.ts'
+import { checkLabel, plainMarkdown, runText } from '../parts/text.ts'
+import { ProofIcon } from '../parts/icons.tsx'
 
 /** The props of `TurnResult`. */
 export interface TurnResultProps {
@@ -35,9 +39,9 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
   const isBlocked = left !== undefined && tally !== undefined && tally.blocked > 0 && !(failure && left === 'open')
   const canRetry = status === 'failed' || isBlocked || isEarly
   const retry = onRetry && canRetry && (
-    <button type="button" className="rs-button rs-small" onClick={() => onRetry(turn_id)}>
+    <Button isSmall onClick={() => onRetry(turn_id)}>
       <RotateCcw size={14} aria-hidden="true" /> {isBlocked ? strings.thread.retryBlocked : strings.retry}
-    </button>
+    </Button>
   )
   if (failure) {
     const { title, hint, isSetting } = failureWords(failure.code, strings)
@@ -51,9 +55,9 @@ export function TurnResult({ turn, onRetry, onSettings }: TurnResultProps): Reac
           {result !== '' && <p className="rs-note">{result}</p>}
         </div>
         {onSettings && isSetting && (
-          <button type="button" className="rs-button rs-small" onClick={onSettings}>
+          <Button isSmall onClick={onSettings}>
             {strings.thread.openSettings}
-          </button>
+          </Button>
         )}
         {retry}
       </div>
@@ -167,3 +171,87 @@ const plainText = ({ message_id, text }: Message): ReactNode => (
     {text}
   </p>
 )
+
+type Of<K extends StepItem['kind']> = Extract<StepItem, { readonly kind: K }>
+
+const VERDICTS = { ok: 'judged', not_ok: 'rejected', unknown: 'inconclusive' } as const
+
+/** Such as "Not accepted: figures for March are missing." */
+export function VerdictLine({ of: { verdict, reason } }: { readonly of: Of<'verdict'> }): ReactElement {
+  const { thread, evidence } = useThreadStrings()
+  const why = reason === '' ? (verdict === 'ok' ? '' : evidence.noReason) : reason
+  return (
+    <Line icon={<ProofIcon of={VERDICTS[verdict]} />} isBad={verdict === 'not_ok'}>
+      {why === '' ? thread.verdict[verdict] : thread.about(thread.verdict[verdict], plainMarkdown(why))}
+    </Line>
+  )
+}
+
+/** A check run in one line, such as "npm test passed · 12 s". */
+export function RunLine({
+  of: run,
+  isWhole = false,
+}: {
+  readonly of: StepRun
+  readonly isWhole?: boolean
+}): ReactElement {
+  const strings = useThreadStrings()
+  const { check, result, reason } = run
+  return (
+    <Line icon={<ProofIcon of={result} />} isBad={result === 'failed'}>
+      {isWhole && strings.thread.about(strings.timeline.wholePlan, '')}
+      {check ? <bdi className="rs-code">{checkLabel(check, strings)}</bdi> : strings.timeline.unknownCheck}{' '}
+      {runText(run, strings)}
+      {result === 'inconclusive' && reason !== undefined && ` · ${reason}`}
+    </Line>
+  )
+}
+
+/** Such as "npm test · not approved, not run". */
+export function UnapprovedLine({ check }: { readonly check: Check }): ReactElement {
+  const strings = useThreadStrings()
+  return (
+    <Line icon={<ProofIcon of="unapproved" />}>
+      <bdi className="rs-code">{checkLabel(check, strings)}</bdi> · {strings.thread.notApproved}
+    </Line>
+  )
+}
+
+/** The agent's claim while it is checked, or after it was refused. */
+export function ClaimLine({ of: { outcome, result } }: { readonly of: Of<'claim'> }): ReactElement | null {
+  const { thread } = useThreadStrings()
+  // A granted claim already shows as the task's outcome.
+  if (result === 'granted' || (outcome === '' && result !== undefined)) return null
+  const label = result === undefined ? thread.claimWaits : thread.claimed
+  return (
+    <Line icon={<ProofIcon of={result === undefined ? 'checking' : 'reported'} />}>
+      {outcome === '' ? label : thread.about(label, plainMarkdown(outcome))}
+    </Line>
+  )
+}
+
+/** Says that an answer is truncated, and why. */
+export function CutLine({ of: { text, cut } }: { readonly of: Message }): ReactElement | null {
+  const { thread, locale } = useThreadStrings()
+  if (cut === undefined) return null
+  return (
+    <Line icon={<ProofIcon of="inconclusive" />} isBad>
+      {thread.cut[cut](text.length.toLocaleString(locale))}
+    </Line>
+  )
+}
+
+interface LineProps {
+  readonly icon: ReactNode
+  readonly isBad?: boolean
+  readonly children: ReactNode
+}
+
+function Line({ icon, isBad = false, children }: LineProps): ReactElement {
+  return (
+    <p className={`rs-line${isBad ? ' rs-line-bad' : ''}`}>
+      {icon}
+      <span dir="auto">{children}</span>
+    </p>
+  )
+}

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { RunsheetError } from '../../../client/runsheet-error.ts'
 import { NO_TOOLS, serverView, toolView } from '../../../../test/support/tools.ts'
 import type { ToolRuleChange, ToolsAnswer } from '../../../core/views/wire.ts'
-import { ToolsStore } from './use-tools.ts'
+import { ToolsStore } from './server.ts'
 
 class Server {
   sent: unknown[] = []

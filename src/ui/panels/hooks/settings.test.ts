@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RunsheetError } from '../../../client/runsheet-error.ts'
 import type { SettingsAnswer, SettingsChange, TryAnswer } from '../../../core/views/wire.ts'
-import { SettingsStore } from './use-settings.ts'
+import { SettingsStore } from './server.ts'
 
 /** A server with a model and a version, and what it was asked. */
 class Server {

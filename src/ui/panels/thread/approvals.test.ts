@@ -6,8 +6,7 @@ import { type Client, createClient } from '../../../client/client.ts'
 import { liveState } from '../../../client/live-state.ts'
 import { RunsheetError } from '../../../client/runsheet-error.ts'
 import * as domain from '../../../core/views/view.ts'
-import { ApprovalCards } from '../thread/approvals.tsx'
-import { type ApprovalsHandle, useApprovals } from './use-approvals.ts'
+import { ApprovalCards, type ApprovalsHandle, useApprovals } from './approvals.tsx'
 
 const approval = {
   approval_id: 'a',
