@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
@@ -210,6 +210,14 @@ describe('what is built, by a rule of the agent', () => {
       for (const cache of ['.pytest_cache', 'htmlcov', 'build/lib/cache']) scene.write(`${cache}/.gitignore`, '*\n')
     })
     expect(ran.changed).toEqual([])
+  })
+
+  it('is not an empty folder with the name of a target', async () => {
+    const scene = tested(checkScene())
+    const ran = await ranAfter(scene, command('sh', '-c', 'true', 'verify'), () =>
+      mkdirSync(join(scene.folder, 'verify')),
+    )
+    expect(ran.changed).toEqual(['verify/'])
   })
 
   it('is not a folder that a link of the check leads to', async () => {

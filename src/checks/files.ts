@@ -3,7 +3,7 @@ import { type BigIntStats, type Dirent, readdirSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { type FileHasher, lstatOf, targetOf } from './file-hash.ts'
 import { globsOf } from './globs.ts'
-import { pathFrom, realOf } from './workspace.ts'
+import { isFolder, pathFrom, realOf } from './workspace.ts'
 
 /** Hashes by path: relative to the workspace with `/`, or absolute for files outside. */
 export type FileHashes = ReadonlyMap<string, string>
@@ -19,16 +19,21 @@ export interface Limits {
 export interface FilesRequest {
   readonly root: string
   readonly globs: readonly string[]
-  /** Extra files to include if they exist. */
+  /** Extra files to include if they exist; folders as `asFolder` writes them. */
   readonly paths: readonly string[]
   readonly exclude: readonly string[]
   readonly limits: Limits
 }
 
+/** The path of a folder whose existence counts, whatever it contains: `make` takes a folder `test` for its target. */
+export const asFolder = (path: string): string => `${path}/`
+const isForFolder = (path: string): boolean => path.endsWith('/')
+
 /** Directory entries visited per allowed file. */
 const VISITS_PER_FILE = 10
 const UNREADABLE = 'unreadable'
 const SPECIAL = 'special'
+const FOLDER = 'folder'
 
 export const isIn = (folders: readonly string[], path: string): boolean =>
   folders.some(folder => path === folder || path.startsWith(`${folder}/`))
@@ -83,6 +88,10 @@ export function hashFiles(
   const hashes = new Map<string, string>()
   let bytes = 0
   for (const path of paths) {
+    if (isForFolder(path)) {
+      if (isFolder(resolve(root, path))) hashes.set(path, FOLDER)
+      continue
+    }
     const entry = entryAt(root, path)
     if (!entry) continue
     // Programs outside the workspace do not count, because one may be as large as everything else.
@@ -133,7 +142,7 @@ export function hashOf(
 export function stampsOf(root: string, paths: Iterable<string>, known: Stamps): Stamps {
   const stamps = new Map(known)
   for (const path of paths) {
-    if (!stamps.has(path)) stamps.set(path, stampAt(resolve(root, path)))
+    if (!stamps.has(path)) stamps.set(path, isForFolder(path) ? '' : stampAt(resolve(root, path)))
   }
   return stamps
 }

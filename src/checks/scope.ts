@@ -5,6 +5,7 @@ import { DEFAULT_PROTECT } from './protected.ts'
 import type { FileChange } from '../core/proof/file-change.ts'
 import type { Scope, Scopes } from '../core/proof/scope.ts'
 import { onlyReads } from '../core/proof/command-line.ts'
+import { asFolder } from './files.ts'
 import { RULES } from './git-files.ts'
 import { globsOf, literal } from './globs.ts'
 import { filesIn, type PlanRecord } from './record.ts'
@@ -52,10 +53,10 @@ export const coversBoth = (a: Covers, b: Covers): Covers => ({
   globs: [...new Set([...a.globs, ...b.globs])],
 })
 
-/** Globs and paths to watch for these covers. */
+/** Globs and paths to watch for these covers. A path with a trailing slash is a folder. */
 export const watchedBy = ({ words, globs }: Covers) => ({
   globs: [...globs, `**/${RULES}`, ...words.map(word => `${literal(word)}/**`)],
-  paths: words,
+  paths: words.flatMap(word => [word, asFolder(word)]),
 })
 
 export interface Compared {
@@ -169,7 +170,8 @@ function wordsOf(check: WithPrograms, root: string): readonly string[] {
  */
 function isNamedBy(words: readonly string[]): (path: string) => boolean {
   const folders = words.filter(word => !isWork(`${word}/file`))
-  return path => words.includes(path) || folders.some(word => path.startsWith(`${word}/`))
+  return path =>
+    words.some(word => path === word || path === asFolder(word)) || folders.some(word => path.startsWith(`${word}/`))
 }
 
 /**
