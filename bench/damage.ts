@@ -2,12 +2,11 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openDoor } from '../src/engine/door/door.ts'
-import { linkOf } from '../src/store/sqlite/chain.ts'
-import { HeadFile } from '../src/store/sqlite/head-file.ts'
+import { HeadFile, linkOf } from '../src/store/sqlite/head-file.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
 import { change, planned } from './plan.ts'
-import { type Line, median, micros, millis, printTable } from './table.ts'
+import { median, micros, millis, printTable, type Line } from './table.ts'
 
 const ROUNDS = 15
 const COMMITS = 500

@@ -3,12 +3,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { devNull } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FileHasher } from '../src/checks/file-hash.ts'
-import { fingerprint, type FingerprintRequest, LIMITS } from '../src/checks/fingerprint.ts'
+import { FileHasher } from '../src/checks/files.ts'
+import { LIMITS, fingerprint, type FingerprintRequest } from '../src/checks/fingerprint.ts'
 import { runCommand } from '../src/checks/run-command.ts'
 import { redactor } from '../src/core/text/redact.ts'
 import { scratchFolder } from '../test/support/scratch.ts'
-import { type Line, median, millis, printTable, times, turnByTurn } from './table.ts'
+import { median, millis, printTable, times, turnByTurn, type Line } from './table.ts'
 
 const ROUNDS = 11
 const STARTS = 100

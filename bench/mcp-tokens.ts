@@ -2,11 +2,11 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client'
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base'
 import type { ToolsetName } from '../src/core/model/policy.ts'
 import { openDoor } from '../src/engine/door/door.ts'
-import { roundStateCodec } from '../src/server/mcp/round-state.ts'
+import { roundStateCodec } from '../src/server/mcp/waiters.ts'
 import { createMcpServer } from '../src/server/mcp/server.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { toolsets } from '../src/engine/toolsets/index.ts'
-import { type Line, printTable } from './table.ts'
+import { printTable, type Line } from './table.ts'
 import { playScript } from './token-script.ts'
 
 export const MAX_MCP_TOKENS = 600

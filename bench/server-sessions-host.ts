@@ -3,7 +3,7 @@ import { openDoor } from '../src/engine/door/door.ts'
 import { Metrics } from '../src/server/http/metrics.ts'
 import { createHttpServer } from '../src/server/http/server.ts'
 import { createMcpEndpoint } from '../src/server/mcp/http.ts'
-import { roundStateCodec } from '../src/server/mcp/round-state.ts'
+import { roundStateCodec } from '../src/server/mcp/waiters.ts'
 import { openMemoryStore } from '../src/store/memory.ts'
 import { serveParent, settledMemory } from './server-process.ts'
 

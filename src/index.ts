@@ -40,7 +40,7 @@ export type { Task, TaskStatus } from './core/model/task.ts'
 export type { PlanCounts, TurnStatus } from './core/model/turn.ts'
 export type { SearchKind } from './core/text/search.ts'
 export type { SessionList, SessionMark } from './core/views/session-list.ts'
-export type { Part } from './core/text/search-marks.ts'
+export type { Part } from './core/text/search.ts'
 export type {
   ClaimView,
   ConversationResult,

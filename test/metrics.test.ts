@@ -1,17 +1,17 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { type Door, type ObservedCall, openDoor } from '../src/engine/door/door.ts'
+import { openDoor, type Door, type ObservedCall } from '../src/engine/door/door.ts'
 import { Metrics } from '../src/server/http/metrics.ts'
 import { openSqliteStore } from '../src/store/sqlite/store.ts'
-import { callTool } from '../src/engine/toolsets/call-tool.ts'
+import { callTool } from '../src/engine/toolsets/calls.ts'
 import { toolsets } from '../src/engine/toolsets/index.ts'
 import { CLI, runCli } from './support/children.ts'
 import { figuresOf } from './support/figures.ts'
 import { hostOf, overStdio } from './support/mcp.ts'
 import { scratchFolder } from './support/scratch.ts'
 import { startServer } from './support/server.ts'
-import { confirmAll, confirmed, MODEL, startTurns } from './support/turns.ts'
+import { MODEL, confirmAll, confirmed, startTurns } from './support/turns.ts'
 
 const WAIT = { timeout: 20_000, interval: 50 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { callTool } from '../src/engine/toolsets/call-tool.ts'
+import { callTool } from '../src/engine/toolsets/calls.ts'
 import { toolsets } from '../src/engine/toolsets/index.ts'
 import { runCli } from './support/children.ts'
 import { hostOf, overHttp, startMcpServer } from './support/mcp.ts'

@@ -2,9 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
-import { FileHasher } from './file-hash.ts'
-import { filesOf, type FilesRequest, hashFiles } from './files.ts'
+import { checkScene, type CheckScene } from '../../test/support/check-scene.ts'
+import { FileHasher, filesOf, hashFiles, type FilesRequest } from './files.ts'
 import { LIMITS } from './fingerprint.ts'
 
 const hashed = ({ folder }: CheckScene, globs: readonly string[], options: Partial<FilesRequest> = {}) => {

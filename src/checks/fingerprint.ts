@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { BigIntStats } from 'node:fs'
 import { normalize } from 'node:path/posix'
-import type { FileHasher } from './file-hash.ts'
-import { entryAt, type FileEntry, filesBelow, hashOf, isIn, type Limits } from './files.ts'
-import { type Git, gitFiles, isInRepository } from './git-files.ts'
+import { entryAt, filesBelow, hashOf, isIn, type FileEntry, type FileHasher, type Limits } from './files.ts'
+import { gitFiles, isInRepository, type Git } from './git.ts'
 
 /** Above these limits a survey would take seconds. */
 export const LIMITS: Limits = { files: 20_000, bytes: 256_000_000 }

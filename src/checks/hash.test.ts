@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
+import { checkScene, type CheckScene } from '../../test/support/check-scene.ts'
 import type { CommandCheck, RunnableCheck } from '../core/proof/check.ts'
 import { redactor } from '../core/text/redact.ts'
-import { approvalHash, foundPrograms } from './hash.ts'
-import type { Place } from './environment.ts'
-import { type CheckRun, runCheck } from './run-check.ts'
+import { approvalHash, foundPrograms } from './approval.ts'
+import type { Place } from './program.ts'
+import { runCheck, type CheckRun } from './run-check.ts'
 
 /** A process whose search path begins with this folder. */
 function processWith(scene: CheckScene, folder: string, more: Partial<Place> = {}): Place {

@@ -4,10 +4,9 @@ import { beforeEach, expect, it } from 'vitest'
 import { scratchFolder } from '../../test/support/scratch.ts'
 import type { RunnableCheck, RunnableSpec } from '../core/proof/check.ts'
 import { redactor } from '../core/text/redact.ts'
-import { approvalHash } from './hash.ts'
-import { heldOutHash, heldOutProblem } from './held-out.ts'
-import type { Place } from './environment.ts'
-import { type CheckRun, runCheck } from './run-check.ts'
+import { approvalHash, heldOutHash, heldOutProblem } from './approval.ts'
+import type { Place } from './program.ts'
+import { runCheck, type CheckRun } from './run-check.ts'
 import { NO_CHECK_SETTINGS, problemIn } from './settings.ts'
 
 let workspace: Place['workspace']

@@ -1,30 +1,29 @@
 import { existsSync } from 'node:fs'
-import { checkEnvironment, type Environment, type Place } from './environment.ts'
-import { approvalHash, foundPrograms, unresolvedHash } from './hash.ts'
+import { checkEnvironment, commandsIn, type Environment, type Place } from './program.ts'
+import { approvalHash, foundPrograms, unresolvedHash } from './approval.ts'
 import { lookRequest } from './look.ts'
 import { Obstacle } from './obstacle.ts'
 import { recordFiles, runCheck } from './run-check.ts'
 import { NO_COVERS, partedScope } from './scope.ts'
 import { looked } from './surveyor.ts'
-import { commandsIn } from './commands.ts'
 import { openWorkspace } from './workspace.ts'
 import {
-  type Check,
-  type CheckSpec,
   cleanCommand,
   cleanGlobs,
+  type Check,
+  type CheckSpec,
   type RunnableCheck,
   type WithPrograms,
   type Workspace,
 } from '../core/proof/check.ts'
 import type { RunOutcome } from '../core/model/command.ts'
 import { defined } from '../core/model/defined.ts'
-import { splitWords } from '../core/proof/command-line.ts'
+import { splitWords } from '../core/proof/check-text.ts'
 import { workspaceKey } from '../core/model/needs.ts'
 import type { Redactor } from '../core/text/redact.ts'
-import { invalidField, Refusal } from '../core/model/refusal.ts'
+import { Refusal, invalidField } from '../core/model/refusal.ts'
 import { Problem } from '../core/model/text.ts'
-import { type CallChecks, type CheckMaker, madeCheck } from '../engine/door/door.ts'
+import { madeCheck, type CallChecks, type CheckMaker } from '../engine/door/door.ts'
 import type { RunOptions, Workspaces } from '../engine/worker/workspaces.ts'
 
 export interface LocalOptions {

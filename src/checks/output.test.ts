@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { redactor } from '../core/text/redact.ts'
 import { plainText } from '../core/text/plain-text.ts'
-import { MAX_TAIL, Output, Search } from './output.ts'
+import { MAX_TAIL, Output, Search } from './run-command.ts'
 
 const SECRET = 'sk-live-0123456789'
 

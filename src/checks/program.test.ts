@@ -1,12 +1,11 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
+import { checkScene, type CheckScene } from '../../test/support/check-scene.ts'
 import type { CheckSpec } from '../core/proof/check.ts'
-import { checkEnvironment, searchPath } from './environment.ts'
-import { approvalHash } from './hash.ts'
+import { checkEnvironment, findProgram, searchPath } from './program.ts'
+import { approvalHash } from './approval.ts'
 import { Obstacle } from './obstacle.ts'
-import { findProgram } from './program.ts'
 
 const find = ({ workspace, folder, env }: CheckScene, word: string, path = env['PATH'] ?? '') =>
   findProgram(word, { workspace, cwd: folder, path })

@@ -1,12 +1,12 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type CheckScene, checkScene } from '../../test/support/check-scene.ts'
+import { checkScene, type CheckScene } from '../../test/support/check-scene.ts'
 import { git, hasGit } from '../../test/support/repository.ts'
 import type { RunnableCheck, RunnableSpec } from '../core/proof/check.ts'
 import { redactor } from '../core/text/redact.ts'
-import { approvalHash } from './hash.ts'
-import { type CheckOptions, recordFiles, runCheck } from './run-check.ts'
+import { approvalHash } from './approval.ts'
+import { recordFiles, runCheck, type CheckOptions } from './run-check.ts'
 
 const options = (scene: CheckScene, more: Partial<CheckOptions> = {}): CheckOptions => ({
   ...scene,

@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { RunnableSpec } from '../core/proof/check.ts'
-import { DEFAULT_PROTECT } from './protected.ts'
+import {
+  DEFAULT_PROTECT,
+  NO_COVERS,
+  WORK_FOLDERS,
+  changesOutOfScope,
+  fromGit,
+  partedScope,
+  type SeenFiles,
+} from './scope.ts'
 import type { Scope, Scopes } from '../core/proof/scope.ts'
-import { changesOutOfScope, fromGit, NO_COVERS, partedScope, type SeenFiles, WORK_FOLDERS } from './scope.ts'
 
 const ROOT = '/work'
 const NODE_TEST: RunnableSpec = { kind: 'command', run: ['node', '--test'] }

@@ -1,11 +1,10 @@
 import { isAbsolute } from 'node:path'
-import { cleanCommand, cleanGlobs, MAX_CHECKS } from '../core/proof/check.ts'
+import { MAX_CHECKS, cleanCommand, cleanGlobs } from '../core/proof/check.ts'
 import { Refusal } from '../core/model/refusal.ts'
 import { sayProblem } from '../core/views/say.ts'
 import { Problem } from '../core/model/text.ts'
-import { type Environment, searchPath } from './environment.ts'
+import { findProgram, isName, searchPath, type Environment } from './program.ts'
 import { Obstacle } from './obstacle.ts'
-import { findProgram, isName } from './program.ts'
 
 export interface CheckSettings {
   /** Commands that run without approval if they match word for word. */

@@ -1,23 +1,31 @@
 import type { RunnableSpec, WithPrograms } from '../core/proof/check.ts'
-import { DEFAULT_PROTECT } from './protected.ts'
-import type { FileChange } from '../core/proof/file-change.ts'
-import type { Scopes } from '../core/proof/scope.ts'
-import { blobIdOf, builtFiles, committedBlobs, headOf } from './git-files.ts'
-import type { FileHasher } from './file-hash.ts'
-import { type FileHashes, filesOf, type FilesRequest, hashFiles, stampOf, stampsOf } from './files.ts'
-import { fingerprint, type FingerprintRequest } from './fingerprint.ts'
-import { globsOf, literal } from './globs.ts'
-import { filesIn, type PlanRecord, type Records } from './record.ts'
 import {
+  DEFAULT_PROTECT,
   changesOutOfScope,
   coversBoth,
-  type Covers,
   differing,
   fromGit,
-  type SeenFiles,
   unknownChange,
   watchedBy,
+  type Covers,
+  type SeenFiles,
 } from './scope.ts'
+import type { FileChange } from '../core/proof/file-change.ts'
+import type { Scopes } from '../core/proof/scope.ts'
+import { blobIdOf, builtFiles, committedBlobs, headOf } from './git.ts'
+import {
+  filesOf,
+  globsOf,
+  hashFiles,
+  literal,
+  stampOf,
+  stampsOf,
+  type FileHasher,
+  type FileHashes,
+  type FilesRequest,
+} from './files.ts'
+import { fingerprint, type FingerprintRequest } from './fingerprint.ts'
+import { filesIn, type PlanRecord, type Records } from './record.ts'
 
 export interface LookRequest extends Omit<FilesRequest, 'globs' | 'paths'>, FingerprintRequest {
   /** Globs of the settings, which count even for build output. */

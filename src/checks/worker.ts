@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { FileHasher } from './file-hash.ts'
+import { FileHasher } from './files.ts'
 import { Records } from './record.ts'
 import { Surveyor } from './survey.ts'
 

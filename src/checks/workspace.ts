@@ -6,14 +6,15 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  type Stats,
   statSync,
   writeFileSync,
+  type Stats,
 } from 'node:fs'
-import { hostname } from 'node:os'
+import { homedir, hostname } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Workspace } from '../core/proof/check.ts'
-import { becauseOf, Obstacle } from './obstacle.ts'
+import { Obstacle, becauseOf } from './obstacle.ts'
+import type { Environment } from './program.ts'
 
 export function openWorkspace(folder: string, machine: string): Workspace | Obstacle {
   try {
@@ -120,4 +121,31 @@ function createId(file: string): string {
   const id = idIn(file)
   if (id === undefined) throw new Error(`${file} does not hold an id. Delete it: a new one is made.`)
   return id
+}
+
+/** The user's own configuration folder, independent of the working folder. */
+export function findConfigFolder(
+  environment: Environment,
+  platform: NodeJS.Platform = process.platform,
+): string | Obstacle {
+  const [variable, fallback] =
+    platform === 'win32' ? ['APPDATA', join('AppData', 'Roaming')] : ['XDG_CONFIG_HOME', '.config']
+  const set = environment[variable]
+  // A relative path would lead into the working folder, which may be untrusted; the XDG specification ignores it, too.
+  if (set && isAbsolute(set)) return join(set, 'runsheet')
+  const home = homeFolder()
+  // HOME may be empty or relative, which would also lead into the working folder.
+  if (home === undefined || !isAbsolute(home)) {
+    return new Obstacle('cannot find your home folder. Set HOME to its absolute path.')
+  }
+  return join(home, fallback, 'runsheet')
+}
+
+/** Undefined for a user without a system account entry, as in some containers. */
+function homeFolder(): string | undefined {
+  try {
+    return homedir()
+  } catch {
+    return undefined
+  }
 }

@@ -1,9 +1,9 @@
-import { type AssessorStats, assessorStats, type AssessorStatsByModel } from '../core/views/assessor-stats.ts'
+import { assessorStats, type AssessorStats, type AssessorStatsByModel } from '../core/views/assessor-stats.ts'
 import { DECISION_TYPES, decisionsIn, type RecordedDecision } from '../core/model/decision.ts'
 import type { Origin } from '../core/model/origin.ts'
-import { visible } from '../core/text/visible.ts'
+import { visible } from '../core/text/plain-text.ts'
 import type { Door, Ref } from '../engine/door/door.ts'
-import { allConversations, knownConversation, type ReadOptions, readStore } from './server/open-store.ts'
+import { allConversations, knownConversation, readStore, type ReadOptions } from './server/open-store.ts'
 
 interface AuditOptions extends ReadOptions {
   readonly session?: string

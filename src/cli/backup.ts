@@ -1,7 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Backup, backUp } from '../store/backup.ts'
-import { finishRestore, plansIn, restore, type Restored } from '../store/restore.ts'
+import { backUp, finishRestore, plansIn, restore, type Backup, type Restored } from '../store/backup.ts'
 import { CliError, reasonOf } from './cli-error.ts'
 import { DataFolder, existingFolder } from './server/data-folder.ts'
 import type { Environment } from './environment.ts'

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from 'commander'
-import { ASK_FOR } from '../core/model/tool-rules.ts'
+import { ASK_FOR } from '../core/model/tool-approval.ts'
 import { HOST_NAMES, type HostName } from '../hosts/hosts.ts'
 import { DEFAULT_CONFIG, expandHome, projectData } from './default-paths.ts'
 import type { Environment } from './environment.ts'

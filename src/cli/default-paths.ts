@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { hasRepository } from '../checks/git-files.ts'
+import { hasRepository } from '../checks/git.ts'
 
 export const DEFAULT_DATA = '.runsheet'
 

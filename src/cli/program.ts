@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { Command, CommanderError } from 'commander'
 import { redactor } from '../core/text/redact.ts'
-import { visible } from '../core/text/visible.ts'
+import { visible } from '../core/text/plain-text.ts'
 import { CliError } from './cli-error.ts'
 import { addCommands } from './commands.ts'
 import { invocation, programFile, version } from './invocation.ts'

@@ -2,17 +2,17 @@ import type { Conversation } from '../core/model/conversation.ts'
 import type { DisputeReceipt } from '../core/proof/dispute.ts'
 import { changesText, shortPaths } from '../core/proof/file-change.ts'
 import { heldOutWords } from '../core/proof/held-out.ts'
-import { inCode, inText } from '../core/text/markdown.ts'
+import { inCode, inText } from '../core/text/plain-text.ts'
 import type { Origin } from '../core/model/origin.ts'
-import { DISPUTE_ENDS, doneWords, seconds, STANDING_WORDS, statusWord, when } from '../core/views/plan-words.ts'
+import { DISPUTE_ENDS, STANDING_WORDS, doneWords, seconds, statusWord, when } from '../core/views/tally.ts'
 import { hasTasks, planOf } from '../core/model/plan.ts'
 import type { RunReason } from '../core/proof/proof.ts'
 import {
+  RECEIPT_TYPES,
+  receiptOf,
   type CallCounts,
   type CheckReceipt,
   type Receipt,
-  RECEIPT_TYPES,
-  receiptOf,
   type ReviewReceipt,
   type StepReceipt,
 } from '../core/views/receipt.ts'
@@ -21,7 +21,7 @@ import { cut } from '../core/model/text.ts'
 import type { Door, Ref } from '../engine/door/door.ts'
 import { EDGES } from './audit.ts'
 import { CliError } from './cli-error.ts'
-import { allConversations, knownConversation, type ReadOptions, readStore } from './server/open-store.ts'
+import { allConversations, knownConversation, readStore, type ReadOptions } from './server/open-store.ts'
 
 export interface ReceiptOptions extends ReadOptions {
   readonly session?: string

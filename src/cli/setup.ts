@@ -1,27 +1,27 @@
 import { isAbsolute, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { redactor } from '../core/text/redact.ts'
-import { visible } from '../core/text/visible.ts'
+import { visible } from '../core/text/plain-text.ts'
 import { showDiff } from '../hosts/diff.ts'
 import {
-  type Feature,
   FEATURES,
+  type Feature,
   type Host,
   type Installation,
   type Place,
   type Scope,
   type StartedServer,
 } from '../hosts/host.ts'
-import { type HostName, HOSTS } from '../hosts/hosts.ts'
+import { HOSTS, type HostName } from '../hosts/hosts.ts'
 import type { Change } from '../hosts/settings.ts'
-import { causeOf, CliError } from './cli-error.ts'
+import { CliError, causeOf } from './cli-error.ts'
 import { DEFAULT_CONFIG, DEFAULT_DATA, expandHome } from './default-paths.ts'
 import type { Environment } from './environment.ts'
 import { installCommand, setupCommand, urlCommand } from './invocation.ts'
-import { createHookSecret, DataFolder, fixedPort, fixPort, hasGitRules } from './server/data-folder.ts'
-import { browserFor, PageServer } from './server/page-server.ts'
+import { DataFolder, createHookSecret, fixPort, fixedPort, hasGitRules } from './server/data-folder.ts'
+import { PageServer, browserFor } from './server/page-server.ts'
 import { configFolder } from './server/settings.ts'
-import { readSettingsText, removeSettingsFile, SetupRecords, writeSettingsText } from './setup-files.ts'
+import { SetupRecords, readSettingsText, removeSettingsFile, writeSettingsText } from './setup-files.ts'
 import { added, allHosts, dataFolderOf, placeOf, removed, serverAt } from './setup-hosts.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal/terminal.ts'
 import { signInLink } from './url.ts'

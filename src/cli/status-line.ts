@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Instant } from '../core/model/instant.ts'
 import type { Checking, PlanStatus, TaskLine } from '../core/views/plan-status.ts'
-import { countWords, NOT_DONE_WORDS } from '../core/views/plan-words.ts'
+import { NOT_DONE_WORDS, countWords } from '../core/views/tally.ts'
 import type { Standing } from '../core/proof/standing.ts'
 import type { TaskStatus } from '../core/model/task.ts'
 import { sqliteQueries } from '../store/sqlite/queries.ts'
 import { openLogs } from '../store/sqlite/reader.ts'
 import { LOCAL_TENANT } from '../store/store.ts'
 import type { Environment } from './environment.ts'
-import { chosen, placeOf, type PlanSource, sessionOnStdin, type StatusPlace } from './status-source.ts'
-import { fitted, oneLine, type Paint, widthOf } from './terminal/terminal-text.ts'
+import { chosen, placeOf, sessionOnStdin, type PlanSource, type StatusPlace } from './status-source.ts'
+import { fitted, oneLine, widthOf, type Paint } from './terminal/terminal-text.ts'
 
 // A separate entry without the command line library: a prompt or status bar waits for it on every redraw.
 

@@ -1,19 +1,19 @@
 import type { CheckSettings } from '../checks/settings.ts'
-import { visible } from '../core/text/visible.ts'
+import { visible } from '../core/text/plain-text.ts'
 import type { McpServer } from '../engine/turn/mcp-tools.ts'
 import { CliError } from './cli-error.ts'
 import type { Environment } from './environment.ts'
 import { shellWord, trustCommand } from './invocation.ts'
 import {
-  configFolder,
   NONE,
+  TrustList,
+  configFolder,
   ownSettings,
   placeOf,
   readSettingsFile,
+  withoutTrust,
   type SettingsFile,
   type TrustedFile,
-  TrustList,
-  withoutTrust,
 } from './server/settings.ts'
 import { ask, dropTyped, isInteractive, type Terminal } from './terminal/terminal.ts'
 

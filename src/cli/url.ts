@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createClient } from '../client/client.ts'
-import { RunsheetError } from '../client/runsheet-error.ts'
+import { RunsheetError } from '../client/http.ts'
 import { CliError } from './cli-error.ts'
 import { DataFolder, refuseTracked } from './server/data-folder.ts'
 import type { Environment } from './environment.ts'
 import { serveCommand } from './invocation.ts'
 import { needsRestart } from './server/page-server.ts'
-import { type ServerNote, ServerLock } from './server/server-lock.ts'
+import { ServerLock, type ServerNote } from './server/server-lock.ts'
 
 interface UrlOptions {
   readonly data: string

@@ -8,7 +8,7 @@ import { StoreError } from '../store/store-error.ts'
 import { verify } from '../store/verify.ts'
 import { CliError, reasonOf } from './cli-error.ts'
 import { refuseTracked } from './server/data-folder.ts'
-import { checkStore, openStore, type ReadOptions, storeLabel, storeLocation } from './server/open-store.ts'
+import { checkStore, openStore, storeLabel, storeLocation, type ReadOptions } from './server/open-store.ts'
 import { counted } from './terminal/output.ts'
 
 const DAMAGE: ReadonlySet<string> = new Set(['corrupt', 'newer'])
@@ -51,7 +51,7 @@ async function* differencesIn(options: ReadOptions): AsyncGenerator<string> {
   const path = join(data, 'runsheet.db')
   checkUnfinished(path)
   if (!existsSync(path)) throw new CliError(`${path} does not exist. Set the data folder with --data.`)
-  const files = store === 'file' ? (await import('../store/files/file-problems.ts')).fileProblems : undefined
+  const files = store === 'file' ? (await import('../store/files/files.ts')).fileProblems : undefined
   try {
     yield* verifyDatabase(path, db => files?.(data, db) ?? [])
   } catch (error) {

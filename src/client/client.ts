@@ -8,11 +8,10 @@ import type { Template } from '../core/model/template.ts'
 import type {
   ApprovalAnswer,
   DecisionAnswer,
-  ExtendAnswer,
-  ReopenAnswer,
   EventAnswer,
   EvidenceAdded,
   EvidenceAnswer,
+  ExtendAnswer,
   FiledSessionAnswer,
   FoundTasksAnswer,
   InsistAnswer,
@@ -20,6 +19,7 @@ import type {
   PersonsFields,
   PolicyAnswer,
   QueuedMessageAnswer,
+  ReopenAnswer,
   RetryAnswer,
   ReviewAnswer,
   ReviewsAnswer,
@@ -47,10 +47,8 @@ import type {
   TryAnswer,
   TurnAnswer,
 } from '../core/views/wire.ts'
-import { ServerClock } from './clock.ts'
-import { type Ask, ask, askJson, type ClientOptions } from './http.ts'
-import { type LiveConversation, liveConversation, type LiveOptions } from './live.ts'
-import { RunsheetError } from './runsheet-error.ts'
+import { RunsheetError, ServerClock, ask, askJson, type Ask, type ClientOptions } from './http.ts'
+import { liveConversation, type LiveConversation, type LiveOptions } from './live.ts'
 
 /** A tool call with its conversation and turn. */
 export interface ToolCallRequest {

@@ -1,5 +1,4 @@
-import type { ErrorBody } from '../core/views/wire.ts'
-import { RunsheetError, unreachable } from './runsheet-error.ts'
+import type { ErrorBody, ErrorDetails } from '../core/views/wire.ts'
 
 /** How to reach the server and sign in. */
 export interface ClientOptions {
@@ -70,4 +69,60 @@ async function errorIn(response: Response): Promise<RunsheetError> {
     answer?.error ?? unknown,
     Number.isNaN(seconds) ? undefined : seconds * 1_000,
   )
+}
+
+/** A failed request, with the server's code and message. */
+export class RunsheetError extends Error {
+  override readonly name = 'RunsheetError'
+  /** The HTTP status; 0 if there was no response. */
+  readonly status: number
+  readonly code: string
+  /** The other fields of the error, such as `row`, `field` or `task`. */
+  readonly details: ErrorDetails
+  /** Milliseconds to wait before a retry, if the server says so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, { code, message, ...details }: ErrorBody, retryAfterMs?: number) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.details = details
+    this.retryAfterMs = retryAfterMs
+  }
+
+  toJSON(): { readonly status: number } & ErrorBody {
+    return { ...this.details, status: this.status, code: this.code, message: this.message }
+  }
+}
+
+export const unreachable = (cause: unknown): RunsheetError => {
+  const error = new RunsheetError(0, { code: 'unreachable', message: 'The server cannot be reached.' })
+  error.cause = cause
+  return error
+}
+
+/** The `Date` header has a resolution of one second. */
+const SECOND_MS = 1_000
+
+/**
+ * Estimates the server's clock: each `Date` lies between request and response. The offset changes only when it no
+ * longer fits, so slow responses and responses without a date have no effect.
+ */
+export class ServerClock {
+  #ahead = 0
+
+  readonly now = (): number => Date.now() + this.#ahead
+
+  watched(fetch: typeof globalThis.fetch | undefined): typeof globalThis.fetch {
+    return async (...request) => {
+      const asked = Date.now()
+      const response = await (fetch ?? globalThis.fetch)(...request)
+      const dated = Date.parse(response.headers.get('date') ?? '')
+      const atLeast = dated - Date.now()
+      const atMost = dated + SECOND_MS - asked
+      // False without a date, or if the local clock was set back during the request.
+      if (atLeast <= atMost) this.#ahead = Math.min(Math.max(this.#ahead, atLeast), atMost)
+      return response
+    }
+  }
 }

@@ -2,7 +2,7 @@ import type { StoredEvent } from '../core/model/event.ts'
 import type { EvidenceAnswer } from '../core/views/wire.ts'
 import type { Client } from './client.ts'
 import type { LiveConversation } from './live.ts'
-import { RunsheetError } from './runsheet-error.ts'
+import { RunsheetError } from './http.ts'
 
 /** The loading state of a task's evidence. */
 export interface EvidenceState {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Session } from '../core/views/wire.ts'
 import type { Client, Filing } from './client.ts'
-import { liveSessions } from './live-sessions.ts'
-import { groupSessions } from './session-groups.ts'
+import { groupSessions, liveSessions } from './live-sessions.ts'
 
 const session = (session_id: string, more: Partial<Session> = {}): Session => ({
   session_id,

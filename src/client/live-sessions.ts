@@ -1,7 +1,6 @@
 import type { SessionList } from '../core/views/session-list.ts'
 import type { Session } from '../core/views/wire.ts'
 import type { Client, Filing } from './client.ts'
-import { polled } from './polled.ts'
 
 /** The loading state of a list of conversations. */
 export interface SessionsState {
@@ -141,3 +140,147 @@ const inOrder = (sessions: readonly Session[], list: SessionList): readonly Sess
     )
 
 const compare = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1)
+
+/** A heading of the list. `week` and `month`: within the last 7 and 30 days; `older`: one group per month. */
+export type SessionGroup = 'pinned' | 'today' | 'yesterday' | 'week' | 'month' | 'older'
+
+const DAYS: readonly (readonly [SessionGroup, number])[] = [
+  ['today', 0],
+  ['yesterday', 1],
+  ['week', 7],
+  ['month', 30],
+  ['older', Infinity],
+]
+
+/** Conversations under one heading. */
+export interface GroupedSessions {
+  readonly group: SessionGroup
+  /** For `older`: the first day of the month. */
+  readonly month?: Date
+  readonly sessions: readonly Session[]
+}
+
+/** Groups conversations by the local day of their last activity, in list order. */
+export function groupSessions(sessions: readonly Session[], now: number = Date.now()): readonly GroupedSessions[] {
+  const groups = Map.groupBy(sessions, session => (session.pinned ? 'pinned' : groupOf(session, now)))
+  const order: readonly SessionGroup[] = ['pinned', ...DAYS.map(([group]) => group)]
+  return order.flatMap((group): readonly GroupedSessions[] => {
+    const own = groups.get(group) ?? []
+    if (group === 'older') return byMonth(own)
+    return own.length > 0 ? [{ group, sessions: own }] : []
+  })
+}
+
+function byMonth(sessions: readonly Session[]): readonly GroupedSessions[] {
+  const months = Map.groupBy(sessions, ({ active_at }) => {
+    const date = new Date(active_at)
+    return new Date(date.getFullYear(), date.getMonth()).getTime()
+  })
+  return [...months].map(([month, own]) => ({ group: 'older', month: new Date(month), sessions: own }))
+}
+
+function groupOf({ active_at }: Session, now: number): SessionGroup {
+  const days = dayOf(now) - dayOf(Date.parse(active_at))
+  return DAYS.find(([, most]) => days <= most)?.[0] ?? 'older'
+}
+
+/** The day number in local time. Elapsed time would be wrong: some days have 23 or 25 hours. */
+function dayOf(at: number): number {
+  const date = new Date(at)
+  return Math.round(Date.UTC(date.getFullYear(), date.getMonth(), date.getDate()) / 86_400_000)
+}
+
+/** The last answer of a server, and the error of the last poll if it failed. */
+export interface PolledState<T> {
+  /** Undefined until the first answer. */
+  readonly value: T | undefined
+  readonly error: unknown
+}
+
+export interface Polled<T> {
+  readonly snapshot: () => PolledState<T>
+  readonly subscribe: (listener: () => void) => () => void
+  /** Reloads now, and once more if a request is in flight. Never rejects: errors are in the state. */
+  readonly reload: () => Promise<void>
+  /** Replaces the answer; a request in flight is repeated. */
+  readonly put: (value: T) => void
+}
+
+export interface PollOptions {
+  readonly everyMs: number
+  /** Also polls while the page is hidden. */
+  readonly whileHidden?: boolean
+}
+
+/** Polls `load` while there are listeners, and whenever the page becomes visible. */
+export function polled<T>(load: () => Promise<T>, { everyMs, whileHidden = false }: PollOptions): Polled<T> {
+  const listeners = new Set<() => void>()
+  let state: PolledState<T> = { value: undefined, error: null }
+  let version = 0
+  let underWay: Promise<void> | undefined
+  let timer: ReturnType<typeof setInterval> | undefined
+  const set = (next: PolledState<T>): void => {
+    state = next
+    for (const listener of listeners) listener()
+  }
+  const ask = async (): Promise<void> => {
+    for (;;) {
+      const asked = version
+      let next: PolledState<T>
+      try {
+        next = { value: await load(), error: null }
+      } catch (error) {
+        next = { ...state, error }
+      }
+      if (version !== asked) continue
+      // Cleared before listeners run: one that reloads has to start a new request.
+      underWay = undefined
+      return set(next)
+    }
+  }
+  const asking = (): Promise<void> => {
+    underWay ??= ask()
+    return underWay
+  }
+  const reload = (): Promise<void> => {
+    version += 1
+    return asking()
+  }
+  const look = (): void => {
+    if (whileHidden || !isHidden()) void asking()
+  }
+  const start = (): void => {
+    void asking()
+    timer = setInterval(look, everyMs)
+    pageOf()?.addEventListener('visibilitychange', look)
+  }
+  const stop = (): void => {
+    clearInterval(timer)
+    pageOf()?.removeEventListener('visibilitychange', look)
+  }
+  return {
+    snapshot: () => state,
+    subscribe: listener => {
+      listeners.add(listener)
+      if (listeners.size === 1) start()
+      return () => {
+        if (listeners.delete(listener) && listeners.size === 0) stop()
+      }
+    },
+    reload,
+    put: value => {
+      version += 1
+      set({ value, error: null })
+    },
+  }
+}
+
+interface Page {
+  readonly visibilityState: string
+  addEventListener(type: string, listener: () => void): void
+  removeEventListener(type: string, listener: () => void): void
+}
+
+const pageOf = (): Page | undefined => (globalThis as { readonly document?: Page }).document
+
+const isHidden = (): boolean => pageOf()?.visibilityState === 'hidden'

@@ -1,11 +1,11 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream'
 import type { StoredEvent } from '../core/model/event.ts'
 import { CHECK_OUTPUT } from '../core/proof/proof.ts'
-import type { TransientEvent, SnapshotAnswer } from '../core/views/wire.ts'
-import { ask, type ClientOptions } from './http.ts'
-import { type Connection, emptyFold, type Folded, folded, foldOf, type LiveState, liveState } from './live-state.ts'
-import { RunsheetError } from './runsheet-error.ts'
-import { Watchdog } from './watchdog.ts'
+import type { SnapshotAnswer, TransientEvent } from '../core/views/wire.ts'
+import { RunsheetError, ask, type ClientOptions } from './http.ts'
+import { apply, emptyConversation, type Conversation } from '../core/model/conversation.ts'
+import { SNAPSHOT_VERSION, conversationOf, snapshotOf, type ConversationSnapshot } from '../core/model/snapshot.ts'
+import { view, type View } from '../core/views/view.ts'
 
 type Body = ReadableStream<Uint8Array<ArrayBuffer>>
 
@@ -232,5 +232,100 @@ class Live implements LiveConversation {
     this.#folded = folded
     this.#shown = undefined
     for (const listener of this.#listeners) listener()
+  }
+}
+
+/** The state of a live conversation as plain, serialisable data. */
+export interface LiveState extends View {
+  /** `waiting`: the conversation does not exist yet. `failed`: a retry cannot help; `error` says why. */
+  readonly status: 'connecting' | 'live' | 'reconnecting' | 'waiting' | 'failed' | 'closed'
+  readonly conversation: ConversationSnapshot
+  /** The text of the message that is being streamed. */
+  readonly text: { readonly message_id: string; readonly text: string } | null
+  /** The end of the running check's output. */
+  readonly output: { readonly run_id: string; readonly text: string } | null
+  readonly error: RunsheetError | null
+}
+
+export type Connection = Pick<LiveState, 'status' | 'text' | 'output' | 'error'>
+
+export interface Folded {
+  readonly conversation: Conversation
+  readonly view: View
+}
+
+/** Copies `view.initial` so that `useConversation` does not load the code that folds events. */
+const NOTHING: View = {
+  title: null,
+  messages: [],
+  resolutions: {},
+  limited: { turns: [], max_steps: null },
+  added: {},
+  before: {},
+  work: {},
+  thread: {},
+}
+
+export const emptyFold = (sessionId: string): Folded => ({
+  conversation: emptyConversation(sessionId),
+  view: NOTHING,
+})
+
+export function foldOf(answer: SnapshotAnswer): Folded {
+  if (answer.conversation.version !== SNAPSHOT_VERSION) {
+    const message = 'The server has another version than this client. Reload the page, or update the package.'
+    throw new RunsheetError(426, { code: 'upgrade_required', message })
+  }
+  return { conversation: conversationOf(answer.conversation), view: answer.view }
+}
+
+export const folded = (before: Folded, event: StoredEvent): Folded => ({
+  conversation: apply(before.conversation, event),
+  view: view.apply(before.view, event),
+})
+
+export const liveState = ({ conversation, view }: Folded, connection: Connection): LiveState => ({
+  ...view,
+  ...connection,
+  conversation: shown(conversation),
+})
+
+const SHOWN = new WeakMap<Conversation, ConversationSnapshot>()
+
+/** Cached per state, so that streamed text does not change the snapshot. */
+function shown(conversation: Conversation): ConversationSnapshot {
+  const snapshot = SHOWN.get(conversation) ?? snapshotOf(conversation)
+  SHOWN.set(conversation, snapshot)
+  return snapshot
+}
+
+export const initialState = (sessionId: string, status: LiveState['status'] = 'connecting'): LiveState =>
+  liveState(emptyFold(sessionId), { status, text: null, output: null, error: null })
+
+/** Calls back when a stream is silent for too long: a dead connection does not always close. */
+export class Watchdog {
+  readonly #ms: number
+  readonly #onSilence: () => void
+  #timer: ReturnType<typeof setTimeout>
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#ms = ms
+    this.#onSilence = onSilence
+    this.#timer = setTimeout(onSilence, ms)
+  }
+
+  /** Passes chunks through; each one restarts the timer. */
+  watched(): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+    return new TransformStream({
+      transform: (chunk, controller) => {
+        this.stop()
+        this.#timer = setTimeout(this.#onSilence, this.#ms)
+        controller.enqueue(chunk)
+      },
+    })
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
   }
 }

@@ -2,8 +2,7 @@ import { ReadableStream } from 'node:stream/web'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { LanguageModel } from 'ai'
-import type { Call } from './toolsets.ts'
-import { type Message, type Prompt, type Schema, think } from './think.ts'
+import { think, type Call, type Message, type Prompt, type Schema } from './think.ts'
 
 type PartStream = Awaited<ReturnType<LanguageModelV4['doStream']>>['stream']
 

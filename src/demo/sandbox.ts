@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Evidence } from '../engine/worker/evidence.ts'
+import type { Evidence } from '../engine/worker/case.ts'
 import type { OutsideTool } from '../engine/worker/outside.ts'
-import type { Call, PlannedStep } from './toolsets.ts'
+import type { Call, PlannedStep } from './think.ts'
 
 /** The demo's project: a function with two bugs, and a test that shows them. It needs only Node. */
 export const SANDBOX_FILES: Readonly<Record<string, string>> = {

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { TOOLSETS, type ToolsetName } from '../core/model/policy.ts'
-import { openAiTools } from '../engine/toolsets/formats.ts'
+import { openAiTools } from '../engine/toolsets/guidance.ts'
 import { toolsets } from '../engine/toolsets/index.ts'
 import { ASSESSOR } from '../engine/worker/model-judge.ts'
 import type { Case } from '../engine/worker/case.ts'
-import { stepsIn } from './requests.ts'
-import { compute, write } from './texts.ts'
-import { type Message, type Prompt, type Reply, think } from './think.ts'
+import { compute, stepsIn, write } from './texts.ts'
+import { think, type Message, type Prompt, type Reply } from './think.ts'
 
 const STEPS = 'Compute 2 + 3. Draft the invitation. Send it.'
 const user = (text: string): Message => ({ role: 'user', text })

@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../core/model/conversation.ts'
 import { DIGEST_EVENTS, gateText, planDigest } from '../core/views/digest.ts'
 import type { StoredEvent } from '../core/model/event.ts'
-import { followedTasks, GATE_EVENTS, heldPlan } from '../core/views/gate.ts'
+import { GATE_EVENTS, followedTasks, heldPlan } from '../core/views/gate.ts'
 import type { Redactor } from '../core/text/redact.ts'
 import { addEvidence, type Door, type Ref } from '../engine/door/door.ts'
-import { type HookAnswer, type HookEvent, type HookFeatures, MAX_HOOK_MS, SILENCE } from './hook-event.ts'
-import type { HookNote, HookNotes } from './hook-notes.ts'
+import { MAX_HOOK_MS, SILENCE, type HookAnswer, type HookEvent, type HookFeatures } from './hook-event.ts'
 
 interface HookDeps {
   readonly door: Door
@@ -120,4 +119,35 @@ async function eventsOfTurn({ door, ref }: HookDeps, turn: string | undefined, n
   return events.filter(
     event => (turn !== undefined && event.turn_id === turn) || (since !== undefined && event.seq > since),
   )
+}
+
+export interface HookNote {
+  readonly session: string
+  readonly turn?: string | undefined
+  /** The log's `seq` when that turn began. */
+  readonly since?: number | undefined
+  /** The log's `seq` at the newest digest. */
+  readonly told?: number | undefined
+}
+
+export interface HookNotes {
+  read(session: string): HookNote
+  write(note: HookNote): void
+}
+
+const MAX_SESSIONS = 100
+
+export class ProcessNotes implements HookNotes {
+  readonly #notes = new Map<string, HookNote>()
+
+  read(session: string): HookNote {
+    return this.#notes.get(session) ?? { session }
+  }
+
+  write(note: HookNote): void {
+    this.#notes.delete(note.session)
+    this.#notes.set(note.session, note)
+    const [oldest] = this.#notes.keys()
+    if (this.#notes.size > MAX_SESSIONS && oldest !== undefined) this.#notes.delete(oldest)
+  }
 }

@@ -1,7 +1,6 @@
-import { GATE_MARK } from '../core/model/host-marks.ts'
-import type { HookHost } from './hosts.ts'
+import { GATE_MARK } from '../core/views/digest.ts'
+import { hostId, type HookHost } from './hosts.ts'
 import type { HookCall, HookEvent } from './hook-event.ts'
-import { hostId } from './host-id.ts'
 
 /** A host's event data: sent by the host, or passed by its settings as arguments of the `hook` tool. */
 export type Payload = Readonly<Record<string, unknown>>

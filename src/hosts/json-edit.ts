@@ -1,5 +1,9 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
-import { SettingsError } from './settings-error.ts'
+import { parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser'
+
+/** A settings file that cannot be read or merged. The message omits the file's name; callers add it. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError'
+}
 
 // Edits of JSON and JSONC that keep every other byte. jsonc-parser's own `modify` reformats the lines around its edit.
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { configHome, type Host, type Installation, mcpArguments, type Place } from './host.ts'
-import { dataOf, type OwnFile, type SettingsFile, valueAt } from './settings.ts'
-import { SettingsError } from './settings-error.ts'
+import { configHome, mcpArguments, type Host, type Installation, type Place } from './host.ts'
+import { dataOf, valueAt, type OwnFile, type SettingsFile } from './settings.ts'
+import { SettingsError } from './json-edit.ts'
 
 const MARK = "// Runsheet's plugin for OpenCode"
 /** Setup rewrites this line of the plugin. */

@@ -4,9 +4,8 @@ import { describe, expect, it } from 'vitest'
 import type { Installation, Place } from './host.ts'
 import { HOST_NAMES } from './hosts.ts'
 import { hostsWith } from './index.ts'
-import { readJson, setJson } from './json-edit.ts'
-import { addition, type Change, merge, removal, type Settings, type SettingsFile, unmerge } from './settings.ts'
-import { SettingsError } from './settings-error.ts'
+import { SettingsError, readJson, setJson } from './json-edit.ts'
+import { addition, merge, removal, unmerge, type Change, type Settings, type SettingsFile } from './settings.ts'
 import { readToml } from './toml-edit.ts'
 
 const PLUGIN = "// Runsheet's plugin for OpenCode.\nconst SETTINGS = {}\n"

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import { type HookGroup, isOurs } from './hooks.ts'
+import { isOurs, type HookGroup } from './hooks.ts'
 import { OTHER_TRANSPORTS } from './host.ts'
-import { diffWords, type Hunk, patchWords } from './diff.ts'
-import { appendJson, isBare, readJson, removeJson, setJson } from './json-edit.ts'
-import { SettingsError } from './settings-error.ts'
+import { diffWords, patchWords, type Hunk } from './diff.ts'
+import { SettingsError, appendJson, isBare, readJson, removeJson, setJson } from './json-edit.ts'
 import { readToml, removeTable, setTable, type Table } from './toml-edit.ts'
 
 export type Settings = SettingsFile | OwnFile

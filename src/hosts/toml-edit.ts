@@ -1,6 +1,5 @@
-import { type AST, getStaticTOMLValue, ParseError, parseTOML } from 'toml-eslint-parser'
-import { eolOf } from './json-edit.ts'
-import { SettingsError } from './settings-error.ts'
+import { ParseError, getStaticTOMLValue, parseTOML, type AST } from 'toml-eslint-parser'
+import { SettingsError, eolOf } from './json-edit.ts'
 
 // Edits of TOML that keep every other byte.
 

@@ -1,17 +1,17 @@
 import {
   addEvidence,
   addTask,
-  changeTask,
-  type Commit,
-  type Decision,
   assertRunnable,
+  changeTask,
   decideApproval,
-  type Door,
   evidenceOf,
   insist,
   removeTask,
   taskAnswer,
   undoChange,
+  type Commit,
+  type Decision,
+  type Door,
   type Ref,
   type ReportedCall,
   type TailOptions,
@@ -21,11 +21,11 @@ import { listed } from '../core/model/conversation.ts'
 import { findTask, openIn } from '../core/decide/tasks.ts'
 import type { Json, Resolution } from '../core/model/event.ts'
 import type { Policy, PolicyPatch } from '../core/model/policy.ts'
-import { taskOnWire } from '../core/proof/proof-view.ts'
+import { taskOnWire } from '../core/proof/standing.ts'
 import { redactor } from '../core/text/redact.ts'
 import { Refusal } from '../core/model/refusal.ts'
 import type { ReviewRequest } from '../core/model/review.ts'
-import { type ConversationSnapshot, snapshotOf } from '../core/model/snapshot.ts'
+import { snapshotOf, type ConversationSnapshot } from '../core/model/snapshot.ts'
 import type { ToolApproval } from '../core/model/tool-approval.ts'
 import type { EvidenceAdded, EvidenceAnswer, PersonsFields, SentApproval, TaskView } from '../core/views/wire.ts'
 import type { Workspaces } from '../engine/worker/workspaces.ts'

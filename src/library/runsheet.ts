@@ -1,16 +1,16 @@
 import {
-  type Door,
   exceptStorage,
+  openDoor,
+  type Door,
   type Found,
   type Observer,
-  openDoor,
   type Page,
   type Paged,
 } from '../engine/door/door.ts'
 import type { Json } from '../core/model/event.ts'
 import { originOf } from '../core/model/origin.ts'
 import { invalidId } from '../core/model/refusal.ts'
-import { type PolicyPatch, policyProblem } from '../core/model/policy.ts'
+import { policyProblem, type PolicyPatch } from '../core/model/policy.ts'
 import type { SearchKind } from '../core/text/search.ts'
 import type { SessionList } from '../core/views/session-list.ts'
 import type { Task } from '../core/model/task.ts'
@@ -23,13 +23,12 @@ import { Conversation } from './conversation.ts'
 import { plainMaker } from '../engine/door/checks.ts'
 import { Worker } from '../engine/worker/worker.ts'
 import type { Workspaces } from '../engine/worker/workspaces.ts'
-import { keepInside } from './handles.ts'
+import { keepInside, openChecksOf, type Checks } from './handles.ts'
 import { redactor } from '../core/text/redact.ts'
 import { claimJudge, type Judge } from '../engine/worker/judge.ts'
-import { type Checks, openChecksOf } from './handles.ts'
-import { type OnReview, Reviewer } from './reviewer.ts'
-import { type CallOptions, turnAround } from './turn.ts'
-import { NO_CONTEXT } from '../engine/toolsets/call-tool.ts'
+import { Reviewer, type OnReview } from './reviewer.ts'
+import { turnAround, type CallOptions } from './turn.ts'
+import { NO_CONTEXT } from '../engine/toolsets/calls.ts'
 
 export type { Judge, JudgeAnswer, JudgeCall } from '../engine/worker/judge.ts'
 export type { Case as JudgeCase } from '../engine/worker/case.ts'

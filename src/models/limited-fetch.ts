@@ -1,4 +1,4 @@
-import { AnswerTooLong, UnknownModel } from '../engine/turn/model-errors.ts'
+import { AnswerTooLong, UnknownModel } from '../engine/turn/given-models.ts'
 
 /** In bytes. One stream event may hold a whole call; a whole stream has much overhead per word. */
 const LIMITS = { whole: 2_000_000, event: 4_000_000, stream: 256_000_000 } as const

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { assessorOf, connectionOf, modelOf, type SavedSettings } from '../core/model/settings.ts'
 import { LiveModels, type ModelChoice } from './live-models.ts'
-import { ModelChanged } from '../engine/turn/model-errors.ts'
+import { ModelChanged } from '../engine/turn/given-models.ts'
 
 const KEY = 'a-key-of-a-person'
 const A: SavedSettings = { model: 'openai-compatible:m', base_url: 'http://127.0.0.1:1/a' }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { LanguageModel } from 'ai'
-import { type Connection, DEMO, providerOf } from '../core/model/settings.ts'
+import { DEMO, providerOf, type Connection } from '../core/model/settings.ts'
 import type { Assessor } from '../engine/worker/model-judge.ts'
-import type { Models } from '../engine/turn/given-models.ts'
-import { ModelChanged, UnknownModel } from '../engine/turn/model-errors.ts'
+import { ModelChanged, UnknownModel, type Models } from '../engine/turn/given-models.ts'
 import { isStructured, modelFor, type ModelSettings } from './models.ts'
 
 /** The models that the settings name now. The object stays the same until they change. */

@@ -1,7 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { expect, it } from 'vitest'
 import { redactor } from '../core/text/redact.ts'
-import { UnknownModel } from '../engine/turn/model-errors.ts'
+import { UnknownModel } from '../engine/turn/given-models.ts'
 import { tryModel } from './try-model.ts'
 
 const redact = redactor({ known: ['a-key-of-a-person'] })

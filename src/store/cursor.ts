@@ -1,5 +1,8 @@
 import { invalidField, type Refusal } from '../core/model/refusal.ts'
 import type { ConversationSummary, Page, Paged } from './store.ts'
+import type { Conversation } from '../core/model/conversation.ts'
+import { tasksAt } from '../core/model/plan.ts'
+import type { Task, TaskStatus } from '../core/model/task.ts'
 
 /** The values that a list is sorted by. A cursor encodes those of a page's last item. */
 export type SortKey = readonly (string | number)[]
@@ -103,4 +106,16 @@ function parsed(cursor: string): unknown {
   } catch {
     return undefined
   }
+}
+
+export interface TaskFilter {
+  /** Only tasks of the plan that the turn with this id worked from. */
+  readonly turn?: string | undefined
+  readonly status?: TaskStatus | undefined
+}
+
+export function taskPage(state: Conversation, { turn, status }: TaskFilter, page: Page): Paged<Task> {
+  const tasks = turn === undefined ? [...state.tasks.values()] : tasksAt(state, turn)
+  const wanted = tasks.filter(task => status === undefined || task.status === status)
+  return sortedPage(wanted, page, ['number', 'number'], ({ position, number }) => [position, number], 'ascending')
 }

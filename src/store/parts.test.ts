@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Group } from './group.ts'
+import { Group } from './stage.ts'
 import { Hints } from './hints.ts'
 import { Lru } from './lru.ts'
 import { eventOf } from './rows.ts'

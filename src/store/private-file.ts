@@ -1,4 +1,5 @@
 import {
+  accessSync,
   chmodSync,
   closeSync,
   constants,
@@ -6,6 +7,8 @@ import {
   fchmodSync,
   fstatSync,
   fsyncSync,
+  linkSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readSync,
@@ -13,8 +16,11 @@ import {
   rmSync,
   statSync,
   writeSync,
+  type BigIntStats,
 } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { StoreError, fileFailure } from './store-error.ts'
 
 // Our files are for their owner only, whatever the umask: a mode at creation is only an upper bound.
 
@@ -98,3 +104,78 @@ const NO_FOLLOW = constants.O_NOFOLLOW ?? 0
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0
 
 const isFolder = (path: string): boolean => existsSync(path) && statSync(path).isDirectory()
+
+/** A new or renamed file survives a power cut only after its folder is flushed. */
+export function flushFolder(path: string): void {
+  // Windows cannot open a folder, and does not need this.
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  try {
+    fsyncSync(folder)
+  } finally {
+    closeSync(folder)
+  }
+}
+
+export function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Gives a complete file its name atomically. Fails with EEXIST instead of replacing a file. */
+export function linkOrRename(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    // Some file systems have no hard links. There, of two concurrent calls, the second replaces the file of the first.
+    if (!['EPERM', 'ENOTSUP', 'ENOSYS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    renameSync(temporary, path)
+  }
+}
+
+/** Identifies a file behind any path. BigInt, because some file systems have 64-bit inode numbers. */
+export type Identity = Pick<BigIntStats, 'dev' | 'ino'>
+
+export const statOf = (path: string): BigIntStats | undefined =>
+  looked(() => statSync(path, { bigint: true, throwIfNoEntry: false }))
+
+/** Does not follow a link. */
+export const lstatOf = (path: string): BigIntStats | undefined =>
+  looked(() => lstatSync(path, { bigint: true, throwIfNoEntry: false }))
+
+export const isSameFile = (one: Identity | undefined, other: Identity | undefined): boolean =>
+  one !== undefined && one.ino === other?.ino && one.dev === other.dev
+
+function looked(look: () => BigIntStats | undefined): BigIntStats | undefined {
+  try {
+    return look()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOTDIR') return undefined
+    throw new StoreError('io', `The data folder cannot be read (${code}).`, { cause: error })
+  }
+}
+
+/** Enough for a commit of any size and for the copy of a task file. */
+const ROOM_BYTES = 1 << 20
+
+export function proveRoom(folder: string): void {
+  const path = join(folder, `.room-${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    try {
+      for (let left = ROOM_BYTES; left > 0; ) left -= writeSync(file, Buffer.alloc(left, 1))
+    } finally {
+      closeSync(file)
+    }
+  } catch (cause) {
+    const failed = 'The database could not be read or written.'
+    throw fileFailure(cause, { denied: failed, failed })
+  } finally {
+    rmSync(path, { force: true })
+  }
+}

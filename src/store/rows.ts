@@ -1,15 +1,15 @@
 import type { Conversation } from '../core/model/conversation.ts'
 import { EVENT_VERSION, type EventData, type StoredEvent } from '../core/model/event.ts'
 import type { Instant } from '../core/model/instant.ts'
-import { type Need, needsOf } from '../core/model/needs.ts'
+import { needsOf, type Need } from '../core/model/needs.ts'
 import { withoutOrigin } from '../core/model/origin.ts'
 import { lastTurnOf, planById } from '../core/model/plan.ts'
 import { dueAt, requestOf, type Review, type ReviewRequest } from '../core/model/review.ts'
 import type { Task } from '../core/model/task.ts'
 import { markOf, type SessionMark } from '../core/views/session-list.ts'
-import { nameGiven, titleGiven } from '../core/views/title.ts'
+import { nameGiven, titleGiven } from '../core/views/view.ts'
 import type { TurnStatus } from '../core/model/turn.ts'
-import { type Commit, eventsOf } from './commit.ts'
+import { eventsOf, type Commit } from './store.ts'
 import { StoreError } from './store-error.ts'
 
 /** The rows that queries read. One function derives them from the log, in the same transaction, for every store. */

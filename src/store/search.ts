@@ -1,14 +1,15 @@
 import type { StoredEvent } from '../core/model/event.ts'
 import { changeIn, mayName, messageIn } from '../core/text/search-documents.ts'
-import { excerpt, marked } from '../core/text/search-marks.ts'
 import {
   MAX_RANKED,
   MAX_RESULTS,
-  ranked,
   SEARCH_KINDS,
+  excerpt,
+  marked,
+  ranked,
+  termsOf,
   type SearchKind,
   type Term,
-  termsOf,
 } from '../core/text/search.ts'
 import type { Task } from '../core/model/task.ts'
 import type { SearchResult } from '../core/views/wire.ts'

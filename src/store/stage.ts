@@ -1,8 +1,8 @@
-import { type Conversation, fold, stamped } from '../core/model/conversation.ts'
-import { type Instant, laterThan } from '../core/model/instant.ts'
-import { type Commit, commitOf } from './commit.ts'
+import { setImmediate } from 'node:timers/promises'
+import { emptyConversation, fold, stamped, type Conversation } from '../core/model/conversation.ts'
+import { laterThan, type Instant } from '../core/model/instant.ts'
+import { commitOf, refKey, type At, type Commit, type Committed, type Decide, type Once, type Ref } from './store.ts'
 import { StoreError } from './store-error.ts'
-import { type At, type Committed, type Decide, type Once, type Ref, refKey } from './store.ts'
 
 export interface Call {
   readonly at: At
@@ -123,3 +123,84 @@ function keyRow({ key, bodyHash }: Once, value: unknown): KeyRow {
   if (text === undefined) throw new TypeError('The answer under an idempotency key must be JSON.')
   return { key, bodyHash, value: text }
 }
+
+/** Calls per group: keeps one flush short under load. */
+const MAX_CALLS = 500
+/** How long groups may run back to back before the event loop gets a turn. */
+const MAX_RUN_MS = 2
+/** Microtasks that a caller needs between an answer and its next call. */
+const MICROTASKS = 5
+
+/** Answers all calls itself and never rejects. No call arrived before `since` (`performance.now()`). */
+type Serve<C> = (calls: readonly C[], since: number) => Promise<void> | undefined
+
+/** Collects the calls of one event loop turn and serves them together, one group at a time. */
+export class Group<C> {
+  readonly #serve: Serve<C>
+  readonly #onIdle: () => void
+  #waiting: C[] = []
+  #since = 0
+  #busy: Promise<void> | undefined
+
+  constructor(serve: Serve<C>, onIdle: () => void = () => {}) {
+    this.#serve = serve
+    this.#onIdle = onIdle
+  }
+
+  add(call: C): void {
+    if (this.#waiting.length === 0) this.#since = performance.now()
+    this.#waiting.push(call)
+    this.#busy ??= this.#run()
+  }
+
+  async idle(): Promise<void> {
+    while (this.#busy) await this.#busy
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        await setImmediate()
+        const turn = performance.now()
+        do {
+          await this.#serve(this.#waiting.splice(0, MAX_CALLS), this.#since)
+          // A caller that works through a list calls again immediately; serve that call in the same turn.
+          for (let hop = 0; hop < MICROTASKS; hop += 1) await Promise.resolve()
+        } while (this.#waiting.length > 0 && performance.now() - turn < MAX_RUN_MS)
+      }
+    } finally {
+      this.#busy = undefined
+      this.#onIdle()
+    }
+  }
+}
+
+/** Events per piece; a larger commit stays whole. */
+const PIECE = 200
+
+/** Splits a log into pieces, to be written in order and in one transaction. Only one piece is in memory at a time. */
+export function* piecesOf({ conversation }: Ref, commits: Iterable<Commit>): Generator<Staged> {
+  let before = emptyConversation(conversation)
+  let some: Commit[] = []
+  let size = 0
+  const piece = (): Staged => {
+    const after = some.reduce((state, { events }) => fold(state, events), before)
+    const staged = { before, after, commits: some, keys: [], rejectRefused: none, resolve: none, reject: none }
+    before = after
+    some = []
+    size = 0
+    return staged
+  }
+  for (const commit of commits) {
+    some.push(commit)
+    size += commit.events.length
+    if (size >= PIECE) yield piece()
+  }
+  if (size > 0) yield piece()
+}
+
+/** A log is imported whole or not at all. */
+export const logExists = (): StoreError =>
+  new StoreError('id_taken', 'There is a conversation with this id already; nothing was written.')
+
+const none = (): void => {}

@@ -8,7 +8,6 @@ import type { SessionList, SessionMark } from '../core/views/session-list.ts'
 import type { Task } from '../core/model/task.ts'
 import type { Template } from '../core/model/template.ts'
 import type { SearchAnswer } from '../core/views/wire.ts'
-import type { Commit } from './commit.ts'
 import type { ReviewRecord } from './rows.ts'
 import type { Verifiable } from './verify.ts'
 
@@ -198,7 +197,7 @@ export interface Store extends Partial<Capabilities> {
   close(): Promise<void>
 }
 
-/** Optional capabilities of a store. `door/seam.ts` has the answers for missing ones. */
+/** Optional capabilities of a store. `door/storage-health.ts` has the answers for missing ones. */
 export interface Capabilities {
   readonly search: Search
   readonly templates: Templates
@@ -217,3 +216,38 @@ export type FullStore = Store & Capabilities
 export interface DueReview extends Ref {
   readonly review_id: string
 }
+
+/** Events that were written together, in order. */
+export interface Commit {
+  /** The seq of its last event: continue reading after it. */
+  readonly seq: number
+  readonly timestamp: Instant
+  readonly events: readonly StoredEvent[]
+}
+
+/** Returns whole commits after `after`, about `limit` events in all; empty at the end of the log. */
+export async function commitsAfter(
+  store: Pick<Store, 'eventsAfter'>,
+  ref: Ref,
+  after: number,
+  limit: number,
+): Promise<readonly Commit[]> {
+  const events = await store.eventsAfter(ref, after, limit)
+  const commits = commitsOf(events)
+  if (events.length < limit) return commits
+  // The page may end inside the last commit.
+  if (commits.length > 1) return commits.slice(0, -1)
+  return commitsAfter(store, ref, after, limit * 2)
+}
+
+export function commitOf(events: readonly StoredEvent[]): Commit {
+  const last = events.at(-1)
+  if (!last) throw new TypeError('a commit has at least one event')
+  return { seq: last.seq, timestamp: last.timestamp, events }
+}
+
+export const eventsOf = (commits: readonly Commit[]): StoredEvent[] => commits.flatMap(({ events }) => events)
+
+/** Stores give each commit of a conversation a distinct timestamp [EV5], so the timestamp identifies the commit. */
+const commitsOf = (events: readonly StoredEvent[]): Commit[] =>
+  [...Map.groupBy(events, ({ timestamp }) => timestamp).values()].map(commitOf)

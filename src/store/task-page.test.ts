@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { inRun } from '../../test/support/domain.ts'
-import { type TaskFilter, taskPage } from './task-page.ts'
+import { taskPage, type TaskFilter } from './cursor.ts'
 
 it('tasks are listed in list order, by turn and status, page by page, without removed ones', () => {
   const chat = inRun()

@@ -1,9 +1,8 @@
-import { type Conversation, emptyConversation, fold } from '../core/model/conversation.ts'
+import { emptyConversation, fold, type Conversation } from '../core/model/conversation.ts'
 import type { StoredEvent } from '../core/model/event.ts'
-import { freeze, SNAPSHOT_VERSION } from '../core/model/snapshot.ts'
-import { commitOf } from './commit.ts'
-import { type ConversationRow, type ReviewRow, rowsOf, type TaskRow, titleAfter, type TurnRow } from './rows.ts'
-import { type Ref, refKey } from './store.ts'
+import { SNAPSHOT_VERSION, freeze } from '../core/model/snapshot.ts'
+import { commitOf, refKey, type Ref } from './store.ts'
+import { rowsOf, titleAfter, type ConversationRow, type ReviewRow, type TaskRow, type TurnRow } from './rows.ts'
 import { StoreError } from './store-error.ts'
 
 /** A row as a store returns it; named like `Rows`. */

@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type NoticeType, noticeOf } from '../core/views/notice.ts'
+import { noticeOf, type NoticeType } from '../core/views/notice.ts'
 import type { StoredEvent } from '../core/model/event.ts'
 import type { Door, TakenNotice } from '../engine/door/door.ts'
-import { WebhookFailure } from './failure.ts'
-import { post, type PostOptions } from './post.ts'
-import type { WebhookSettings } from './settings.ts'
-import { eventId, signedHeaders } from './signature.ts'
+import { WebhookFailure, post, type PostOptions } from './post.ts'
+import { eventId, signedHeaders, type WebhookSettings } from './settings.ts'
 
 /** `dropped`: not sent, because it is outdated or too old. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up' | 'dropped'

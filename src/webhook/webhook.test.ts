@@ -2,10 +2,8 @@ import type { lookup } from 'node:dns'
 import { describe, expect, it } from 'vitest'
 import { inRun, underReview } from '../../test/support/domain.ts'
 import { isTold, noticeOf } from '../core/views/notice.ts'
-import { guardedLookup, isPublic } from './addresses.ts'
-import { post } from './post.ts'
-import { hostOf, webhookFrom } from './settings.ts'
-import { eventId, signedHeaders } from './signature.ts'
+import { guardedLookup, isPublic, post } from './post.ts'
+import { eventId, hostOf, signedHeaders, webhookFrom } from './settings.ts'
 
 const SECRET = 'a-secret-of-at-least-32-characters'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { parserOf, shape } from '../../src/server/http/shapes.ts'
+import { parserOf, shape } from '../../src/server/http/openapi.ts'
 import { CORPUS, corpusLog } from '../support/corpus.ts'
 import { eventReference } from '../support/event-reference.ts'
 

@@ -1,10 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { redactor } from '../../src/core/text/redact.ts'
 import type { EventType, StoredEvent } from '../../src/core/model/event.ts'
-import { type Door, evidenceOf, openDoor } from '../../src/engine/door/door.ts'
+import { evidenceOf, openDoor, type Door } from '../../src/engine/door/door.ts'
 import type { HookAnswer, HookEvent, HookFeatures } from '../../src/hosts/hook-event.ts'
-import { deliverHook, handleHook } from '../../src/hosts/hook-handler.ts'
-import { ProcessNotes } from '../../src/hosts/hook-notes.ts'
+import { ProcessNotes, deliverHook, handleHook } from '../../src/hosts/hook-handler.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 
 const ref = { tenant: 'local', conversation: 'chat' }

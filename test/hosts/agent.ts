@@ -1,4 +1,4 @@
-import { GATE_MARK } from '../../src/core/model/host-marks.ts'
+import { GATE_MARK } from '../../src/core/views/digest.ts'
 import type { ModelAnswer, ModelRequest, OfferedTool, ToolResult } from './model/model.ts'
 import type { ModelScript } from './model/scripted-model.ts'
 

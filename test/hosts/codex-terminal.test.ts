@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { DIGEST_MARK } from '../../src/core/model/host-marks.ts'
+import { DIGEST_MARK } from '../../src/core/views/digest.ts'
 import type { ReviewRequest } from '../../src/core/model/review.ts'
 import { talker, worker } from './agent.ts'
 import { codex } from './drivers/codex.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { GATE_MARK } from '../../src/core/model/host-marks.ts'
+import { GATE_MARK } from '../../src/core/views/digest.ts'
 import type { ReviewRequest } from '../../src/core/model/review.ts'
 import { worker } from './agent.ts'
 import type { Driver } from './drivers/driver.ts'

@@ -15,15 +15,14 @@ import type {
   ToolsetsAnswer,
   TurnAnswer,
 } from '../../src/core/views/wire.ts'
-import { openDoor, StoreError } from '../../src/engine/door/door.ts'
+import { StoreError, openDoor } from '../../src/engine/door/door.ts'
 import { openMemoryStore } from '../../src/store/memory.ts'
 import type { StoreErrorCode } from '../../src/store/store-error.ts'
 import type { Store } from '../../src/store/store.ts'
-import { promptFor } from '../../src/engine/toolsets/guidance.ts'
-import { openAiTools } from '../../src/engine/toolsets/formats.ts'
+import { openAiTools, promptFor } from '../../src/engine/toolsets/guidance.ts'
 import { toolsets } from '../../src/engine/toolsets/index.ts'
-import { type Answered, type CheckedServer, started, storeWith } from '../support/checked.ts'
-import { CREATING, resultOf, Table } from '../support/reviews.ts'
+import { started, storeWith, type Answered, type CheckedServer } from '../support/checked.ts'
+import { CREATING, Table, resultOf } from '../support/reviews.ts'
 import { placeFor } from '../support/stores.ts'
 
 const STORES = ['memory', 'sqlite', 'postgres'] as const

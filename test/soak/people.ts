@@ -1,5 +1,5 @@
 import type { Client } from '../../src/client/client.ts'
-import { RunsheetError } from '../../src/client/runsheet-error.ts'
+import { RunsheetError } from '../../src/client/http.ts'
 import type { TasksAnswer } from '../../src/core/views/wire.ts'
 import { pending } from './agents.ts'
 import { allowing, chance, pick, type World } from './world.ts'

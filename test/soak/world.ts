@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { RunsheetError } from '../../src/client/runsheet-error.ts'
+import { RunsheetError } from '../../src/client/http.ts'
 import { Latencies, within } from './figures.ts'
 import type { Node } from './nodes.ts'
 

@@ -7,18 +7,20 @@ import type { NewEvent } from '../../src/core/model/event.ts'
 import type { SessionList } from '../../src/core/views/session-list.ts'
 import { freeze } from '../../src/core/model/snapshot.ts'
 import type { Template } from '../../src/core/model/template.ts'
-import { type Commit, commitOf, commitsAfter } from '../../src/store/commit.ts'
-import { StoreError } from '../../src/store/store-error.ts'
-import type {
-  Capabilities,
-  ConversationSummary,
-  Decide,
-  FullStore,
-  Hint,
-  Lease,
-  Ref,
-  Store,
+import {
+  commitOf,
+  commitsAfter,
+  type Capabilities,
+  type Commit,
+  type ConversationSummary,
+  type Decide,
+  type FullStore,
+  type Hint,
+  type Lease,
+  type Ref,
+  type Store,
 } from '../../src/store/store.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { verify } from '../../src/store/verify.ts'
 
 /** What every store of ours has. */

@@ -1,4 +1,4 @@
-import type { Place } from '../../src/checks/environment.ts'
+import type { Place } from '../../src/checks/program.ts'
 import { runCommand } from '../../src/checks/run-command.ts'
 import { redactor } from '../../src/core/text/redact.ts'
 

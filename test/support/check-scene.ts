@@ -1,8 +1,7 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { checkEnvironment } from '../../src/checks/environment.ts'
-import type { Place } from '../../src/checks/environment.ts'
+import { checkEnvironment, type Place } from '../../src/checks/program.ts'
 import { scratchFolder } from './scratch.ts'
 
 /** A shell's command that never ends, without a process to leave behind. */

@@ -1,5 +1,5 @@
-import { approvalHash } from '../../src/checks/hash.ts'
-import type { Place } from '../../src/checks/environment.ts'
+import { approvalHash } from '../../src/checks/approval.ts'
+import type { Place } from '../../src/checks/program.ts'
 import { runCheck } from '../../src/checks/run-check.ts'
 import type { RunnableSpec } from '../../src/core/proof/check.ts'
 import { redactor } from '../../src/core/text/redact.ts'

@@ -1,13 +1,12 @@
 import { afterEach, expect } from 'vitest'
 import * as z from 'zod'
 import type { Route } from '../../src/server/http/route.ts'
-import { parserOf, type Shape, shape } from '../../src/server/http/shapes.ts'
-import { withOpenApi } from '../../src/server/http/openapi.ts'
+import { parserOf, shape, withOpenApi, type Shape } from '../../src/server/http/openapi.ts'
 import { ROUTES } from '../../src/server/routes/index.ts'
 import type { ServerOptions } from '../../src/server/http/server.ts'
 import type { ErrorBody } from '../../src/core/views/wire.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type AskOptions, startServer, type TestServer } from './server.ts'
+import { startServer, type AskOptions, type TestServer } from './server.ts'
 import type { StoreKind } from './stores.ts'
 
 /** For tests: an answer that matched its documented schema. */

@@ -4,19 +4,19 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import {
   Client,
+  StreamableHTTPClientTransport,
   type ClientCapabilities,
   type ElicitRequest,
   type ElicitResult,
-  StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { expect, vi } from 'vitest'
 import { createClient, type Client as Person } from '../../src/client/client.ts'
 import type { ReviewRequest } from '../../src/core/model/review.ts'
-import { roundStateCodec } from '../../src/server/mcp/round-state.ts'
+import { roundStateCodec } from '../../src/server/mcp/waiters.ts'
 import { createMcpEndpoint, type EndpointOptions, type McpEndpoint } from '../../src/server/mcp/http.ts'
-import { type Child, NO_SETTINGS, runCli } from './children.ts'
-import { startServer, type TestServer, TOKENS } from './server.ts'
+import { NO_SETTINGS, runCli, type Child } from './children.ts'
+import { TOKENS, startServer, type TestServer } from './server.ts'
 import type { StoreKind } from './stores.ts'
 
 export type Era = '2025' | '2026'

@@ -2,13 +2,12 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { RunsheetError } from '../../src/client/runsheet-error.ts'
-import type { ApprovalDecision } from '../../src/core/model/tool-approval.ts'
-import { type SavedRules, withRules } from '../../src/core/model/tool-rules.ts'
-import { type McpServer, McpServers } from '../../src/engine/turn/mcp-tools.ts'
+import { RunsheetError } from '../../src/client/http.ts'
+import { withRules, type ApprovalDecision, type SavedRules } from '../../src/core/model/tool-approval.ts'
+import { McpServers, type McpServer } from '../../src/engine/turn/mcp-tools.ts'
 import { programOf } from '../support/children.ts'
 import type { Answers } from '../support/provider.ts'
-import { type ChatReader, startTurns, type TestTurns } from '../support/turns.ts'
+import { startTurns, type ChatReader, type TestTurns } from '../support/turns.ts'
 
 const FIXTURE = programOf(new URL('../support/mcp-fixture.ts', import.meta.url))
 

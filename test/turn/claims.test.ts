@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../src/core/model/event.ts'
 import type { Task } from '../../src/core/model/task.ts'
 import { TOOLSETS } from '../../src/core/model/policy.ts'
-import { sealOf } from '../../src/engine/toolsets/seal.ts'
+import { sealOf } from '../../src/engine/toolsets/settle-call.ts'
 import type { Answer } from '../support/provider.ts'
-import { type ChatReader, confirmAll, startTurns, type TestTurns } from '../support/turns.ts'
+import { confirmAll, startTurns, type ChatReader, type TestTurns } from '../support/turns.ts'
 
 let server: TestTurns | undefined
 afterEach(() => server?.close())

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import { originNames } from '../../core/model/origin.ts'
 import type { PolicyPatch } from '../../core/model/policy.ts'
 import { DEMO } from '../../core/model/settings.ts'
-import { type Door, exceptStorage, type LiveEntry, type Ref } from '../../engine/door/door.ts'
+import { exceptStorage, type Door, type LiveEntry, type Ref } from '../../engine/door/door.ts'
 import { Metrics } from '../../server/http/metrics.ts'
 import { pageFrom } from '../../server/http/page.ts'
 import { createHttpServer } from '../../server/http/server.ts'
@@ -16,13 +16,13 @@ import { givenTools, joinedTools, onlyFor, type OutsideTools } from '../../engin
 import { Titler } from '../../engine/turn/titler.ts'
 import { Worker } from '../../engine/worker/worker.ts'
 import { LOCAL_TENANT } from '../../store/store.ts'
-import { type SenderOptions, WebhookSender } from '../../webhook/sender.ts'
+import { WebhookSender, type SenderOptions } from '../../webhook/sender.ts'
 import type { WebhookSettings } from '../../webhook/settings.ts'
 import type { Config } from '../configure.ts'
 import type { Environment } from '../environment.ts'
 import { ROOT, version } from '../invocation.ts'
 import { storeLocation } from './open-store.ts'
-import { serverSettings } from './server-settings.ts'
+import { serverSettings } from './page-settings.ts'
 import { serverTools } from './server-tools.ts'
 
 export interface AppOptions {
@@ -107,7 +107,7 @@ export function compose(door: Door, config: Config, options: AppOptions): App {
   let mcp: Promise<McpEndpoint> | undefined
   const openMcp = async (): Promise<McpEndpoint> => {
     const { createMcpEndpoint } = await import('../../server/mcp/http.ts')
-    const { roundStateCodec } = await import('../../server/mcp/round-state.ts')
+    const { roundStateCodec } = await import('../../server/mcp/waiters.ts')
     return createMcpEndpoint({
       door,
       tenant: LOCAL_TENANT,

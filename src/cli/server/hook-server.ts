@@ -3,12 +3,11 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { Redactor } from '../../core/text/redact.ts'
 import type { Door } from '../../engine/door/door.ts'
 import { MAX_HOOK_MS } from '../../hosts/hook-event.ts'
-import { deliverHook } from '../../hosts/hook-handler.ts'
-import { type HookNotes, ProcessNotes } from '../../hosts/hook-notes.ts'
+import { ProcessNotes, deliverHook, type HookNotes } from '../../hosts/hook-handler.ts'
 import { makePrivateFolder } from '../../store/private-file.ts'
 import { LOCAL_TENANT } from '../../store/store.ts'
-import { answerLine, type HookCommand, hostEvent, leaveSession } from '../hook-event.ts'
-import { HAS_SOCKETS, hookSocket, hostProcess, hostsFolder, MAX_PAYLOAD } from './hook-socket.ts'
+import { answerLine, hostEvent, leaveSession, type HookCommand } from '../hook-event.ts'
+import { HAS_SOCKETS, MAX_PAYLOAD, hookSocket, hostProcess, hostsFolder } from './hook-socket.ts'
 
 interface HookServerOptions {
   readonly data: string

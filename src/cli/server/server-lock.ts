@@ -2,9 +2,8 @@ import { existsSync, lstatSync, statSync, unlinkSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { isWritable } from '../../store/folder.ts'
-import { createPrivateFile, readRegularFile, replacePrivateFile } from '../../store/private-file.ts'
-import { causeOf, CliError } from '../cli-error.ts'
+import { createPrivateFile, isWritable, readRegularFile, replacePrivateFile } from '../../store/private-file.ts'
+import { CliError, causeOf } from '../cli-error.ts'
 
 /** Published by a running server in its data folder, so that other processes find it. */
 export interface ServerNote {

@@ -1,21 +1,28 @@
 import type { LearningRedactor, Redactor } from '../../core/text/redact.ts'
 import { Refusal } from '../../core/model/refusal.ts'
-import { countRules, MAX_RULES, offeredOf, type RuleChange, rulingOf, savedRule } from '../../core/model/tool-rules.ts'
-import { visible } from '../../core/text/visible.ts'
+import {
+  MAX_RULES,
+  countRules,
+  offeredOf,
+  rulingOf,
+  savedRule,
+  type RuleChange,
+} from '../../core/model/tool-approval.ts'
+import { visible } from '../../core/text/plain-text.ts'
 import type {
   ServerToolView,
   SettingsAnswer,
   ToolRuleChange,
-  ToolsAnswer,
   ToolServerView,
+  ToolsAnswer,
 } from '../../core/views/wire.ts'
 import { hashOf } from '../../engine/door/door.ts'
 import { HttpError } from '../../server/http/replies.ts'
 import type { ServerTools } from '../../server/http/route.ts'
-import { type McpServer, type McpServers, type McpState, secretsOf } from '../../engine/turn/mcp-tools.ts'
-import { causeOf, CliError } from '../cli-error.ts'
+import { secretsOf, type McpServer, type McpServers, type McpState } from '../../engine/turn/mcp-tools.ts'
+import { CliError, causeOf } from '../cli-error.ts'
 import { shellWord } from '../invocation.ts'
-import { type LiveSettings, stampOf } from './page-settings.ts'
+import { stampOf, type LiveSettings } from './page-settings.ts'
 import { removeServer, serversIn } from '../tools.ts'
 
 interface ServerToolsOptions {

@@ -1,14 +1,14 @@
-import { labelOf } from '../../core/proof/check-label.ts'
+import { labelOf } from '../../core/proof/check-text.ts'
 import type { Instant } from '../../core/model/instant.ts'
 import { Refusal } from '../../core/model/refusal.ts'
 import type { Task } from '../../core/model/task.ts'
-import { visible } from '../../core/text/visible.ts'
+import { visible } from '../../core/text/plain-text.ts'
 import type { PersonsFields, WaitingDispute } from '../../core/views/wire.ts'
 import { insist, preparedChanges } from '../../engine/door/door.ts'
 import { LOCAL_TENANT } from '../../store/store.ts'
 import type { Left, ReviewerOptions } from './review-one.ts'
 import { askedText } from './review-screen.ts'
-import { columnsOfTerminal, fitted, type Paint, wrapped } from './terminal-text.ts'
+import { columnsOfTerminal, fitted, wrapped, type Paint } from './terminal-text.ts'
 import { ask, choose, type Choice } from './terminal.ts'
 
 /** Shows a dispute until the person answers or leaves it. */

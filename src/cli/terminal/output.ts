@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { Contents } from '../../store/copy.ts'
-import { flushFolder, linkOrRename } from '../../store/folder.ts'
-import { createPrivateFile } from '../../store/private-file.ts'
+import type { Contents } from '../../store/backup.ts'
+import { createPrivateFile, flushFolder, linkOrRename } from '../../store/private-file.ts'
 import { CliError } from '../cli-error.ts'
 
 /** `1 event`, `2 events`. */

@@ -4,7 +4,7 @@ import { CANCELLING, CANCELLING_ACTIONS } from '../../core/model/review-action.t
 import type { DraftRow, ReviewRequest } from '../../core/model/review.ts'
 import { fieldTexts, globText } from '../../core/model/row.ts'
 import type { WaitingDispute } from '../../core/views/wire.ts'
-import { visible } from '../../core/text/visible.ts'
+import { visible } from '../../core/text/plain-text.ts'
 import {
   checkLines,
   isAllowed,
@@ -16,7 +16,7 @@ import {
   type PlanRow,
 } from './plan-file.ts'
 import { steps } from '../status-line.ts'
-import { fitted, type Paint, widthOf, wrapped } from './terminal-text.ts'
+import { fitted, widthOf, wrapped, type Paint } from './terminal-text.ts'
 import type { Choice } from './terminal.ts'
 
 export interface Screen extends Plan {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { authors, type Driver, inRun, outside, typesOf } from '../../../test/support/domain.ts'
+import { authors, inRun, outside, typesOf, type Driver } from '../../../test/support/domain.ts'
 import type { CommandOf } from '../model/command.ts'
 import type { Verdict } from '../model/event.ts'
-import { claimsOf } from '../proof/open-claims.ts'
+import { claimsOf } from '../proof/claims.ts'
 import type { PolicyPatch } from '../model/policy.ts'
 import { Refusal } from '../model/refusal.ts'
 

@@ -1,13 +1,12 @@
-import { MAX_REJECTED_CLAIMS, type Claim } from '../proof/claim.ts'
+import { MAX_REJECTED_CLAIMS, claimOn, type Claim } from '../proof/claims.ts'
 import type { CommandOf } from '../model/command.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { TaskFields } from '../model/fields.ts'
-import { claimOn } from '../proof/open-claims.ts'
 import { planById, planOf } from '../model/plan.ts'
-import { isChecked, MAX_RED_CLAIMS, type OpenClaim, proofOf } from '../proof/proof.ts'
+import { MAX_RED_CLAIMS, isChecked, proofOf, type OpenClaim } from '../proof/proof.ts'
 import { Refusal, type RefusalData } from '../model/refusal.ts'
 import { NEXT, REQUIRES, type Task, type TaskStatus } from '../model/task.ts'
-import { hasFinalRuns } from './final-runs.ts'
+import { hasFinalRuns } from './requests.ts'
 import type { Draft, ListEditor } from './list-editor.ts'
 
 type Edit = CommandOf<'edit_tasks'>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf, inRun, typesOf, underReview } from '../../../test/support/domain.ts'
-import { title } from '../views/title.ts'
+import { title } from '../views/view.ts'
 
 const names = (by: 'person' | 'model', title: string) => ({ type: 'set_title', by, title }) as const
 

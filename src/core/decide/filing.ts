@@ -29,7 +29,7 @@ function setTitle(state: Conversation, command: CommandOf<'set_title'>): NewEven
   if (by === 'model' && state.titled_by !== null) return []
   const text = line(command.title, LIMITS.name)
   if (text instanceof Problem) return invalidField('title', text.fact)
-  // One of these marks a title that is still incomplete (`title.ts`).
+  // One of these marks a title that is still incomplete (`view.ts`).
   const title = text.replaceAll('\u00a0', ' ')
   const spent = { ...(model === undefined ? {} : { model }), ...(usage === undefined ? {} : { usage }) }
   return [{ type: 'title_set', turn_id: null, data: { title, by, ...spent } }]

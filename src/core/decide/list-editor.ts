@@ -1,18 +1,27 @@
 import type { Sources } from '../model/command.ts'
 import type { Conversation } from '../model/conversation.ts'
-import { answersDispute, type Dispute, disputed, withoutDispute } from '../proof/dispute.ts'
+import { answersDispute, disputed, withoutDispute, type Dispute } from '../proof/dispute.ts'
 import type { Json, NewEvent } from '../model/event.ts'
 import type { TaskFields } from '../model/fields.ts'
 import type { Instant } from '../model/instant.ts'
 import { lastTurnOf, planById, planIdOf } from '../model/plan.ts'
-import { invalidField, Refusal } from '../model/refusal.ts'
+import { Refusal, invalidField } from '../model/refusal.ts'
 import { captures } from '../model/policy.ts'
 import type { RemovedTask } from '../views/removed.ts'
 import { BLANK, visibleFields } from '../model/row.ts'
-import { type Actor, byPosition, isOpen, NEXT, type Task, type TaskStatus } from '../model/task.ts'
-import { LIMITS, line, Problem } from '../model/text.ts'
-import { positionBetween, longestIncreasing, placements } from './position.ts'
-import { changedBy, difference, notAllowed, withFields, withFormer, withStatus } from './transition.ts'
+import { NEXT, byPosition, isOpen, type Actor, type Task, type TaskStatus } from '../model/task.ts'
+import { LIMITS, Problem, line } from '../model/text.ts'
+import {
+  changedBy,
+  difference,
+  longestIncreasing,
+  notAllowed,
+  placements,
+  positionBetween,
+  withFields,
+  withFormer,
+  withStatus,
+} from './transition.ts'
 
 export type Draft = Partial<TaskFields> &
   Pick<TaskFields, 'title'> &

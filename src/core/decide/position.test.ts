@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { authors, dataOf, type Driver, inRun } from '../../../test/support/domain.ts'
+import { authors, dataOf, inRun, type Driver } from '../../../test/support/domain.ts'
 import { listed } from '../model/conversation.ts'
-import { positionBetween, placements } from './position.ts'
+import { placements, positionBetween } from './transition.ts'
 
 const four = (): Driver => {
   const chat = inRun()

@@ -1,30 +1,29 @@
 import type { Check } from '../proof/check.ts'
-import { labelOf } from '../proof/check-label.ts'
+import { labelOf } from '../proof/check-text.ts'
 import type { CheckTarget, CommandOf, Rules, RunOutcome } from '../model/command.ts'
-import { type Conversation, taskInProgress } from '../model/conversation.ts'
+import { taskInProgress, type Conversation } from '../model/conversation.ts'
 import type { ClaimEnd, EventData, NewEvent } from '../model/event.ts'
 import type { Instant } from '../model/instant.ts'
 import { nextRun } from '../proof/check-runs.ts'
-import { claimedPlans, claimsOf } from '../proof/open-claims.ts'
+import { claimedPlans, claimsOf } from '../proof/claims.ts'
 import { checkedOf, lastTurnOf, planById, planOf, planOfRecord } from '../model/plan.ts'
 import {
   isApproved,
-  type OpenClaim,
   proofOf,
   recordOf,
+  workspaceOf,
+  type OpenClaim,
   type RunReason,
   type StartedRun,
-  workspaceOf,
 } from '../proof/proof.ts'
-import { invalidField, Refusal } from '../model/refusal.ts'
+import { Refusal, invalidField } from '../model/refusal.ts'
 import { planChanges, waitingChanges } from '../proof/scope.ts'
 import type { Task } from '../model/task.ts'
-import { refOf } from './approvals.ts'
-import { beforePasses, missingRuns } from './final-runs.ts'
+import { beforePasses, missingRuns, refOf } from './requests.ts'
 import { ListEditor } from './list-editor.ts'
 import { findTask, openIn, turnRunning } from './tasks.ts'
-import { boundedFact, MAX_REPORTS, plainJson, type ToolFact } from '../proof/evidence.ts'
-import { LIMITS, line, Problem } from '../model/text.ts'
+import { MAX_REPORTS, boundedFact, plainJson, type ToolFact } from '../proof/evidence.ts'
+import { LIMITS, Problem, line } from '../model/text.ts'
 
 export type CheckCommand =
   | {

@@ -2,30 +2,30 @@ import type { CommandOf, Rules } from '../model/command.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { DecisionVia, NewEvent } from '../model/event.ts'
 import { defined } from '../model/defined.ts'
-import { type Instant, plusMs } from '../model/instant.ts'
-import { MAX_REVIEW_TIMEOUT_MS, type Policy, TOOLSETS } from '../model/policy.ts'
-import { idIsTaken, invalidField, Refusal } from '../model/refusal.ts'
+import { plusMs, type Instant } from '../model/instant.ts'
+import { MAX_REVIEW_TIMEOUT_MS, TOOLSETS, type Policy } from '../model/policy.ts'
+import { Refusal, idIsTaken, invalidField } from '../model/refusal.ts'
 import {
+  MAX_REVIEWS,
   approvedIn,
   changeOf,
-  type Changes,
   changesBetween,
-  type ConfirmedRow,
   confirmedRows,
-  type DraftRow,
-  MAX_REVIEWS,
   overdue,
-  type Review,
-  type RowComment,
   rowComments,
+  type Changes,
+  type ConfirmedRow,
+  type DraftRow,
+  type Review,
   type RowChange,
+  type RowComment,
 } from '../model/review.ts'
 import { CANCELLING, type Said } from '../model/review-action.ts'
 import { BLANK, ROW_STATUS, TASK_STATUS, visibleFields } from '../model/row.ts'
 import { isOpen } from '../model/task.ts'
-import { isId, LIMITS, line, Problem, prose } from '../model/text.ts'
-import { approved, planLook } from './approvals.ts'
-import { type Draft, ListEditor, sourcesOf } from './list-editor.ts'
+import { LIMITS, Problem, isId, line, prose } from '../model/text.ts'
+import { approved, planLook } from './requests.ts'
+import { ListEditor, sourcesOf, type Draft } from './list-editor.ts'
 
 export type ReviewCommand =
   | {

@@ -1,33 +1,32 @@
 import type { Check } from '../proof/check.ts'
-import { describeCheck, labelOf } from '../proof/check-label.ts'
-import { reasonIn } from '../proof/claim.ts'
+import { describeCheck, labelOf } from '../proof/check-text.ts'
+import { checkedBy, claimsOf, heldBy, reasonIn, type Checked } from '../proof/claims.ts'
 import type { CommandOf, Learnt, NewClaim, Rules } from '../model/command.ts'
-import { type Conversation, fold, stamped } from '../model/conversation.ts'
+import { fold, stamped, type Conversation } from '../model/conversation.ts'
 import type { ClaimEnd, NewEvent, Verdict } from '../model/event.ts'
 import type { Instant } from '../model/instant.ts'
-import { type Checked, checkedBy, claimsOf, heldBy } from '../proof/open-claims.ts'
 import { planById } from '../model/plan.ts'
-import { unpassedChecks } from '../proof/plan-checks.ts'
+import { unpassedChecks } from '../proof/check-state.ts'
 import {
-  type CheckRun,
-  countingRun,
-  type HeldCall,
-  isChecked,
   MAX_REDS,
-  type OpenClaim,
+  countingRun,
+  isChecked,
   planRuns,
   proofOf,
   tailOf,
   workspaceOf,
+  type CheckRun,
+  type HeldCall,
+  type OpenClaim,
 } from '../proof/proof.ts'
-import { inRow, Refusal } from '../model/refusal.ts'
+import { Refusal, inRow } from '../model/refusal.ts'
 import { planChanges } from '../proof/scope.ts'
 import { isOpen, type Task } from '../model/task.ts'
 import { asProse } from '../model/text.ts'
-import { finalRunsAfter, missingRuns } from './final-runs.ts'
+import { finalRunsAfter, missingRuns } from './requests.ts'
 import { ListEditor } from './list-editor.ts'
 import { claimSettled, runsEndedWith } from './proof.ts'
-import { type Edited, edited, findTask } from './tasks.ts'
+import { edited, findTask, type Edited } from './tasks.ts'
 
 export type ClaimCommand = {
   /** Stores the claims of a call, which waits until they are settled. */

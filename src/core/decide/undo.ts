@@ -5,7 +5,7 @@ import type { Instant } from '../model/instant.ts'
 import { Refusal, type RefusalData } from '../model/refusal.ts'
 import { isBack } from '../views/removed.ts'
 import { FIELD_NAMES } from '../model/row.ts'
-import { finalRunsAfter } from './final-runs.ts'
+import { finalRunsAfter } from './requests.ts'
 import { ListEditor } from './list-editor.ts'
 import { difference } from './transition.ts'
 

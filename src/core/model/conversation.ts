@@ -9,35 +9,35 @@ import {
   listing,
   newPlan,
   openOf,
-  type Plan,
   planById,
   planIdOf,
   planOf,
   tasksOf,
   withTask,
+  type Plan,
 } from './plan.ts'
-import { type Policy, TOOLSETS } from './policy.ts'
+import { TOOLSETS, type Policy } from './policy.ts'
 import type { CheckRecord, CheckRequest, OpenClaim, TaskProof } from '../proof/proof.ts'
 import { isSamePlace } from '../proof/check-state.ts'
 import { awaitsBaseline, awaitsFinal } from '../proof/check-runs.ts'
-import { areChecked, claimOn, claimsOf } from '../proof/open-claims.ts'
+import { areChecked, claimOn, claimsOf } from '../proof/claims.ts'
 import {
-  afterVerdict,
+  PROOF_REDUCERS,
   afterEdit,
   afterRewording,
   afterScope,
+  afterVerdict,
   changePlan,
   changeTurn,
-  PROOF_REDUCERS,
   withoutTask,
 } from '../proof/proof-log.ts'
 import { isDisputed } from '../proof/dispute.ts'
-import { type Handlers, dispatch } from './projection.ts'
-import { QUEUE_REDUCERS, type QueuedMessage, withoutQueued } from './queue.ts'
+import { dispatch, type Handlers } from './log.ts'
+import { QUEUE_REDUCERS, withoutQueued, type QueuedMessage } from './queue.ts'
 import { dueAt, isReopenable, type Review, type ReviewRequest, type ReviewStatus } from './review.ts'
-import { broughtBack, isBack, type RemovedTask, withRemoved } from '../views/removed.ts'
+import { broughtBack, isBack, withRemoved, type RemovedTask } from '../views/removed.ts'
 import { activeAfter } from '../views/session-list.ts'
-import { type Change, type Keyed, Table, valueIn, valuesIn } from './table.ts'
+import { Table, valueIn, valuesIn, type Change, type Keyed } from './table.ts'
 import { ASKED, byPosition, isGivenUp, isOpen, type Task } from './task.ts'
 import { APPROVAL_REDUCERS, awaitsApproval, type ToolApproval } from './tool-approval.ts'
 import type { Turn } from './turn.ts'

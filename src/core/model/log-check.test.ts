@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { corpusLog } from '../../../test/support/corpus.ts'
 import { apply, emptyConversation, fold } from './conversation.ts'
-import { eventProblem } from './log-check.ts'
-import { renamedLog } from './renamed-log.ts'
+import { eventProblem, renamedLog } from './log.ts'
 
 const log = corpusLog('steered')
 const [first, second, ...rest] = log

@@ -1,8 +1,8 @@
 import type { Workspace } from '../proof/check.ts'
-import { type Conversation, isParked } from './conversation.ts'
+import { isParked, type Conversation } from './conversation.ts'
 import { planOf } from './plan.ts'
 import { nextRun } from '../proof/check-runs.ts'
-import { settleable } from '../proof/open-claims.ts'
+import { settleable } from '../proof/claims.ts'
 import { workspaceOf } from '../proof/proof.ts'
 import { isRunning } from './turn.ts'
 

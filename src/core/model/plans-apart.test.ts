@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { approved, FILE, NPM, Plan, WORKSPACE } from '../../../test/support/checked-plan.ts'
+import { FILE, NPM, Plan, WORKSPACE, approved } from '../../../test/support/checked-plan.ts'
 import type { CheckResult } from '../proof/check.ts'
 import { nextRun } from '../proof/check-runs.ts'
 import { planOf } from './plan.ts'
-import { unpassedChecks } from '../proof/plan-checks.ts'
+import { unpassedChecks } from '../proof/check-state.ts'
 
 const PATH = 'test/a.test.js'
 const TESTS = { changes: [{ path: PATH, is: 'protected', hash: 'g1' }] } as const

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inRun } from '../../../test/support/domain.ts'
 import type { StoredEvent } from './event.ts'
-import { combined, projection } from './projection.ts'
+import { combined, projection } from './log.ts'
 
 const turns = projection<readonly string[]>({
   initial: [],

@@ -1,7 +1,7 @@
 import type { Conversation } from './conversation.ts'
 import type { StoredEvent } from './event.ts'
 import type { Instant } from './instant.ts'
-import type { Handlers } from './projection.ts'
+import type { Handlers } from './log.ts'
 import { changeTurn } from '../proof/proof-log.ts'
 
 /** A message to the working agent that has not been delivered. */

@@ -1,9 +1,8 @@
 import { expect, it } from 'vitest'
 import { Driver } from '../../../test/support/domain.ts'
 import type { StoredEvent } from './event.ts'
-import { eventProblem } from './log-check.ts'
+import { eventProblem, renamedLog } from './log.ts'
 import { apply, emptyConversation, listed } from './conversation.ts'
-import { renamedLog } from './renamed-log.ts'
 
 const task = (id: string, title: string): StoredEvent =>
   ({

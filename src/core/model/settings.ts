@@ -1,8 +1,8 @@
 import { defined } from './defined.ts'
-import { type Policy, type PolicyPatch, policyProblem, policyWith, type ToolsetName } from './policy.ts'
-import { invalidField, Refusal } from './refusal.ts'
-import type { SavedRules } from './tool-rules.ts'
-import type { KeyView, SettingName, SettingsChange, SettingsView, SettingView } from '../views/wire.ts'
+import { policyProblem, policyWith, type Policy, type PolicyPatch, type ToolsetName } from './policy.ts'
+import { Refusal, invalidField } from './refusal.ts'
+import type { SavedRules } from './tool-approval.ts'
+import type { KeyView, SettingName, SettingView, SettingsChange, SettingsView } from '../views/wire.ts'
 
 // The settings of a server and the precedence of their sources: flag, environment, page, trusted file, default.
 

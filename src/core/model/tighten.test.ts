@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type Policy, type PolicyPatch, policyWith, TOOLSETS, type ToolsetName } from './policy.ts'
+import { TOOLSETS, policyWith, tightening, type Policy, type PolicyPatch, type ToolsetName } from './policy.ts'
 import { Refusal } from './refusal.ts'
-import { tightening } from './tighten.ts'
 
 const NAMES = Object.keys(TOOLSETS) as ToolsetName[]
 const CHECKS = ['review', 'assessor', 'gate'] as const

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fingerprintOf, type RuledTool, rulingOf, type SavedRules, withRules } from './tool-rules.ts'
+import { fingerprintOf, rulingOf, withRules, type RuledTool, type SavedRules } from './tool-approval.ts'
 
 const tool: RuledTool = {
   server: 'files',

@@ -2,20 +2,20 @@ import type { Check, CheckSpec } from './check.ts'
 import { hasMoved, isSamePlace } from './check-state.ts'
 import type { Instant } from '../model/instant.ts'
 import { checkedOf, planOf, type Plans } from '../model/plan.ts'
-import { onlyReads } from './command-line.ts'
-import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './open-claims.ts'
+import { onlyReads } from './check-text.ts'
+import { checkedBy, claimedPlans, claimsOf, plansEndedBy } from './claims.ts'
 import {
   awaitedChecks,
-  type CheckRequest,
   countingChecks,
   countingRun,
-  type PlanRuns,
   planRuns,
-  type Proofs,
   recordOf,
-  type RunReason,
   taskRuns,
   workspaceOf,
+  type CheckRequest,
+  type PlanRuns,
+  type Proofs,
+  type RunReason,
 } from './proof.ts'
 import { valueIn, valuesIn } from '../model/table.ts'
 

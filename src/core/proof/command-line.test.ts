@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { quoteWords, splitWords } from './command-line.ts'
+import { quoteWords, splitWords } from './check-text.ts'
 import { Problem } from '../model/text.ts'
 
 const refused = (line: string): string => {

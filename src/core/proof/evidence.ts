@@ -1,6 +1,5 @@
 import type { EventType, Json, StoredEvent, ToolCallRecord } from '../model/event.ts'
-import { excerpt } from '../text/excerpt.ts'
-import { plainText } from '../text/plain-text.ts'
+import { excerpt, plainText } from '../text/plain-text.ts'
 import type { ClaimView, EvidenceAnswer, EvidenceView, VerdictView } from '../views/wire.ts'
 
 /** The source of evidence: a call in a turn of ours, a report by the agent's host, or one by the agent. */

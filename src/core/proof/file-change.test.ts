@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { approved, NPM, Plan } from '../../../test/support/checked-plan.ts'
-import { taskOnWire } from './proof-view.ts'
+import { NPM, Plan, approved } from '../../../test/support/checked-plan.ts'
+import { taskOnWire } from './standing.ts'
 import { shortPaths } from './file-change.ts'
 
 const BIN = 'node_modules/.bin'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { NPM, Plan } from '../../../test/support/checked-plan.ts'
-import { type Check, cleanCheck } from './check.ts'
-import { describeCheck, labelOf } from './check-label.ts'
-import { forAgent, HELD_OUT, heldOutWords, textForAgent } from './held-out.ts'
+import { cleanCheck, type Check } from './check.ts'
+import { describeCheck, labelOf } from './check-text.ts'
+import { HELD_OUT, forAgent, heldOutWords, textForAgent } from './held-out.ts'
 import { Refusal } from '../model/refusal.ts'
-import { taskOnWire } from './proof-view.ts'
+import { taskOnWire } from './standing.ts'
 
 const HIDDEN: Check = { kind: 'command', run: ['secret'], contains: 'secret', hidden: true, id: 'c9', hash: 'h-hidden' }
 const SEALED = { kind: 'command', run: [HELD_OUT], hidden: true, id: 'c9', hash: 'h-hidden' }

@@ -2,25 +2,25 @@ import type { Check } from './check.ts'
 import type { Conversation } from '../model/conversation.ts'
 import type { EventData, StoredEvent } from '../model/event.ts'
 import { isSamePlace } from './check-state.ts'
-import { checkedOf, type Plan, planById, planIdOf, planOfRun } from '../model/plan.ts'
-import { claimsOf } from './open-claims.ts'
+import { checkedOf, planById, planIdOf, planOfRun, type Plan } from '../model/plan.ts'
+import { claimsOf } from './claims.ts'
 import {
-  type CheckRequest,
-  type CheckRun,
+  NO_PROOF,
   countingRun,
   isProvenBy,
-  NO_PROOF,
-  type PlanRuns,
   proofOf,
   recordOf,
   taskRuns,
-  type TaskProof,
   turnedInPlan,
+  type CheckRequest,
+  type CheckRun,
+  type PlanRuns,
+  type TaskProof,
 } from './proof.ts'
-import type { Handlers } from '../model/projection.ts'
+import type { Handlers } from '../model/log.ts'
 import { waitingIn } from './scope.ts'
-import { type Change, valuesIn } from '../model/table.ts'
-import { type Actor, ASKED, type Task } from '../model/task.ts'
+import { valuesIn, type Change } from '../model/table.ts'
+import { ASKED, type Actor, type Task } from '../model/task.ts'
 import type { Turn } from '../model/turn.ts'
 
 /** Limits the output kept in the state. The log keeps more. */

@@ -1,23 +1,24 @@
 import type { Check } from './check.ts'
-import { labelOf } from './check-label.ts'
-import { hasMoved, lastState } from './check-state.ts'
-import type { VerdictBasis } from './claim.ts'
+import { labelOf } from './check-text.ts'
+import { checkState, hasMoved, lastState } from './check-state.ts'
+import type { VerdictBasis } from './claims.ts'
 import {
   countingRun,
   isApproved,
   isProvenBy,
   isReworded,
   proofOf,
-  type Proofs,
   recordOf,
   taskRuns,
   turnedInPlan,
+  type Proofs,
 } from './proof.ts'
 import { changesText } from './file-change.ts'
 import { isHidden } from './held-out.ts'
 import { waitingChanges } from './scope.ts'
 import { valueIn } from '../model/table.ts'
 import { SEALED, type Task } from '../model/task.ts'
+import type { CheckView, TaskView } from '../views/wire.ts'
 
 /** The evidence behind a completed task, strongest first. */
 export type Standing = 'proven' | 'confirmed' | 'judged' | 'reported'
@@ -174,4 +175,29 @@ export function standingsOf(state: Proofs, tasks: readonly Task[]): Readonly<Rec
     if (standing) counts[standing] += 1
   }
   return counts
+}
+
+/** Adds the state of its checks and, once completed, the task's standing. */
+export function taskOnWire(state: Proofs, task: Task): TaskView {
+  const { checks, ...fields } = task
+  const stood = standingOf(state, task)
+  return {
+    ...fields,
+    ...(checks ? { checks: checks.map(check => checkOnWire(state, task, check)) } : {}),
+    ...(stood ? { standing: stood.standing, standing_reasons: stood.reasons } : {}),
+  }
+}
+
+export const needsState = ({ checks }: Task): boolean => checks !== undefined
+
+function checkOnWire(state: Proofs, task: Task, check: Check): CheckView {
+  const baseline = proofOf(state, task.id).baseline[check.hash]
+  const changes = waitingChanges(state, task, check)
+  return {
+    ...check,
+    approved: isApproved(state, task.id, check),
+    state: checkState(state, task, check),
+    baseline: baseline === 'failed' || baseline === 'passed' ? baseline : 'not_run',
+    ...(changes.length > 0 ? { changes } : {}),
+  }
 }

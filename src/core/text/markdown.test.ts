@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import Markdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import { describe, expect, it } from 'vitest'
-import { inCode, inText } from './markdown.ts'
+import { inCode, inText } from './plain-text.ts'
 
 const rendered = (markdown: string): string =>
   renderToStaticMarkup(createElement(Markdown, { remarkPlugins: [remarkGfm] }, markdown))

@@ -1,8 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { excerpt, marked, type Part } from './search-marks.ts'
-import { tokensOf } from './search-tokens.ts'
-import { keyOf, keysOf, matchesIn, ranked, termsOf } from './search.ts'
+import { excerpt, keyOf, keysOf, marked, matchesIn, ranked, termsOf, tokensOf, type Part } from './search.ts'
 
 const finds = (text: string, query: string): boolean => {
   const terms = termsOf(query)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSecretName } from './secret-names.ts'
+import { isSecretName } from './secret-shapes.ts'
 import { secretsInArguments, secretsInHeaders, secretsInUrl, secretsInVariables } from './secrets.ts'
 
 describe('the names of secrets', () => {

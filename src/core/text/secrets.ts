@@ -1,6 +1,5 @@
 import type { Secrets } from './redact.ts'
-import { isSecretName } from './secret-names.ts'
-import { isToken } from './secret-shapes.ts'
+import { isSecretName, isToken } from './secret-shapes.ts'
 
 export type FoundSecrets = Required<Secrets>
 

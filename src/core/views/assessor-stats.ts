@@ -1,5 +1,5 @@
 import type { StoredEvent, Verdict } from '../model/event.ts'
-import { projection } from '../model/projection.ts'
+import { projection } from '../model/log.ts'
 import { Table } from '../model/table.ts'
 import { isOpen, type TaskStatus } from '../model/task.ts'
 

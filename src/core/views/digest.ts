@@ -1,15 +1,17 @@
-import { labelOf } from '../proof/check-label.ts'
-import { type Conversation, tasksInView } from '../model/conversation.ts'
+import { labelOf } from '../proof/check-text.ts'
+import { tasksInView, type Conversation } from '../model/conversation.ts'
 import { answerText, isDisputed } from '../proof/dispute.ts'
 import type { HeldPlan } from './gate.ts'
-import { DIGEST_MARK, GATE_MARK } from '../model/host-marks.ts'
 import { planOf } from '../model/plan.ts'
 import { captures, type ToolsetName } from '../model/policy.ts'
-import { unpassedChecks, whyReopened } from '../proof/plan-checks.ts'
-import { doneWords } from './plan-words.ts'
-import { type Standing, standingOf } from '../proof/standing.ts'
-import { countTasks } from './tally.ts'
+import { unpassedChecks, whyReopened } from '../proof/check-state.ts'
+import { countTasks, doneWords } from './tally.ts'
+import { standingOf, type Standing } from '../proof/standing.ts'
 import { isOpen, type Task } from '../model/task.ts'
+
+/** Prefixes our texts to a host, so that our prompts can be told from a person's. */
+export const GATE_MARK = 'RUNSHEET-GATE:'
+export const DIGEST_MARK = 'RUNSHEET-DIGEST:'
 
 /** An estimate: it keeps a digest within 400 tokens even if its titles are random letters. */
 const MAX_TOKENS = 330

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cancels, dataOf, inRun } from '../../../test/support/domain.ts'
 import type { Row } from '../model/row.ts'
-import { isUnchanged, outOfOrder, revisionOf, sentBackRows } from './revision.ts'
+import { isUnchanged, outOfOrder, revisionOf, sentBackRows } from './plan-card.ts'
 import { BY_PLAN } from '../../../test/support/asked-by.ts'
 
 const row = (title: string, details = ''): Row => ({

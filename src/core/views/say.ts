@@ -1,5 +1,5 @@
 import type { Check } from '../proof/check.ts'
-import { labelOf } from '../proof/check-label.ts'
+import { labelOf } from '../proof/check-text.ts'
 import type { TaskFields } from '../model/fields.ts'
 import { changesText } from '../proof/file-change.ts'
 import { HELD_OUT } from '../proof/held-out.ts'

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest'
 import { inRun } from '../../../test/support/domain.ts'
 import { listed } from '../model/conversation.ts'
-import { doneWords } from './plan-words.ts'
-import { tallyOf } from './tally.ts'
+import { doneWords, tallyOf } from './tally.ts'
 import type { TaskStatus } from '../model/task.ts'
 
 it.each<[string, ...TaskStatus[]]>([

@@ -1,9 +1,11 @@
 import type { Reading } from '../model/conversation.ts'
 import type { Proofs } from '../proof/proof.ts'
-import { type Standing, standingsOf } from '../proof/standing.ts'
+import { standingsOf, type Standing } from '../proof/standing.ts'
 import { valueIn } from '../model/table.ts'
-import type { Task } from '../model/task.ts'
+import type { Task, TaskStatus } from '../model/task.ts'
 import { countedAs, type PlanCounts, type Turn } from '../model/turn.ts'
+import type { DisputeEnd } from '../proof/dispute.ts'
+import type { Instant } from '../model/instant.ts'
 
 /** Counts of a plan's tasks. */
 export interface PlanTally {
@@ -65,3 +67,57 @@ export function isSettledElsewhere(
   const waits = pending_reviews.some(review => valueIn(reviews, review)?.conversation_turn_id === id)
   return status === 'open' && tally !== undefined && tally.open === 0 && !waits
 }
+
+// The words of documents that people keep or paste elsewhere: receipts and exported conversations.
+
+export const STANDING_WORDS: Record<Standing, string> = {
+  proven: 'proven',
+  confirmed: 'confirmed by a person',
+  judged: 'judged',
+  reported: "on the agent's word",
+}
+
+const STATUS_WORDS: Record<TaskStatus, string> = {
+  pending: 'open',
+  in_progress: 'open',
+  completed: 'done',
+  blocked: 'blocked',
+  cancelled: 'cancelled',
+}
+
+export const statusWord = (status: TaskStatus, isDisputed: boolean): string =>
+  isDisputed ? NOT_DONE_WORDS.disputed : STATUS_WORDS[status]
+
+/** How a dispute ended, to be followed by its author. */
+export const DISPUTE_ENDS: Record<DisputeEnd, string> = {
+  changed: 'what it asks for was changed',
+  settled: 'settled as it was',
+  insisted: 'insisted on',
+  withdrawn: 'withdrawn',
+}
+
+/** "5 of 8 done: 3 proven, 2 judged; 1 blocked, 2 cancelled". */
+export function doneWords({ done, total, standings, ...counts }: PlanTally): string {
+  const how = countWords(STANDING_WORDS, standings)
+  const others = countWords(NOT_DONE_WORDS, counts)
+  return `${done} of ${total} done${how && `: ${how}`}${others && `; ${others}`}`
+}
+
+export const NOT_DONE_WORDS = {
+  disputed: 'disputed',
+  blocked: STATUS_WORDS.blocked,
+  cancelled: STATUS_WORDS.cancelled,
+} as const
+
+/** Lists the counts above zero: "3 proven, 2 judged". */
+export const countWords = <K extends string>(
+  words: Readonly<Record<K, string>>,
+  counts: NoInfer<Readonly<Record<K, number>>> | undefined,
+): string =>
+  (Object.keys(words) as K[])
+    .flatMap(each => (counts && counts[each] > 0 ? `${counts[each]} ${words[each]}` : []))
+    .join(', ')
+
+export const when = (at: Instant): string => `${at.slice(0, 10)} ${at.slice(11, 16)} UTC`
+
+export const seconds = (ms: number): string => (ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`)

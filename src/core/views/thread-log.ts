@@ -1,7 +1,7 @@
 import type { EventData, Json, StoredEvent } from '../model/event.ts'
 import type { Instant } from '../model/instant.ts'
 import type { ToolsetName } from '../model/policy.ts'
-import { projection } from '../model/projection.ts'
+import { projection } from '../model/log.ts'
 import { valueIn } from '../model/table.ts'
 import type { TaskStatus } from '../model/task.ts'
 

@@ -1,6 +1,6 @@
 import type { Cut, Json, StoredEvent, ToolCallRecord } from '../model/event.ts'
 import type { Instant } from '../model/instant.ts'
-import { projection } from '../model/projection.ts'
+import { projection } from '../model/log.ts'
 import type { ApprovalDecision } from '../model/tool-approval.ts'
 
 /** One message of the chat. `synthetic` ones were written by the system on the user's behalf. */

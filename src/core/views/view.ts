@@ -1,9 +1,9 @@
-import type { Json, Resolution } from '../model/event.ts'
-import { combined, projection } from '../model/projection.ts'
-import { title } from './title.ts'
-import { type ThreadLog, threadLog } from './thread-log.ts'
-import { type Message, transcript } from './transcript.ts'
-import { type Work, work } from './work.ts'
+import type { Json, Resolution, StoredEvent } from '../model/event.ts'
+import { combined, projection } from '../model/log.ts'
+import { threadLog, type ThreadLog } from './thread-log.ts'
+import { transcript, type Message } from './transcript.ts'
+import { work, type Work } from './work.ts'
+import { cut } from '../model/text.ts'
 
 /** The turns that hit a limit. */
 export interface LimitedTurns {
@@ -86,6 +86,22 @@ const before = projection<View['before']>({
   },
 })
 
+/**
+ * A conversation's title: the name given by a person or a model, else its first message or first task, whichever came
+ * first. Prefixed with the program elsewhere that opened it and its folder: "Claude Code · website · Collect the
+ * figures".
+ */
+export const title = projection<string | null>({
+  initial: null,
+  on: {
+    turn_opened: (known, { data }) => known ?? opening(data.client),
+    turn_started: (known, { data }) => named(known, data.message),
+    task_created: (known, { data }) => named(known, data.task.title),
+    task_create_review_required: (known, { data }) => named(known, data.draft_tasks[0]?.title ?? ''),
+    title_set: (_, { data }) => data.title,
+  },
+})
+
 export const view = combined<View>({
   title,
   messages: transcript,
@@ -105,3 +121,34 @@ export function startedBy(
   const decision = Object.values(known).find(({ continued_by }) => continued_by === turnId)
   return decision && (decision.action === 'confirm' ? 'approved' : 'changes_requested')
 }
+
+/** The title that these events give an untitled conversation opened by `client`; null if they do not name it. */
+export function titleGiven(client: string | undefined, events: readonly StoredEvent[]): string | null {
+  const given = events.reduce(title.apply, opening(client))
+  return given?.endsWith(OPEN) ? null : given
+}
+
+/** The name that these events give a conversation in place of any other; null if they do not. */
+export const nameGiven = (events: readonly StoredEvent[]): string | null =>
+  events.findLast((event): event is StoredEvent<'title_set'> => event.type === 'title_set')?.data.title ?? null
+
+const MAX_CHARACTERS = 80
+
+/** Ends a title that is still incomplete. No other title ends like this: `oneLine` removes such spaces. */
+const OPEN = '\u00a0·'
+
+const opening = (client = ''): string | null => (oneLine(client) === '' ? null : `${oneLine(client)}${OPEN}`)
+
+function named(known: string | null, text: string): string {
+  if (known === null) return oneLine(text)
+  return known.endsWith(OPEN) ? `${known.slice(0, -OPEN.length)} · ${oneLine(text)}` : known
+}
+
+const oneLine = (text: string): string =>
+  cut(
+    text
+      .toWellFormed()
+      .replace(/[\s\p{Cc}]+/gu, ' ')
+      .trim(),
+    MAX_CHARACTERS,
+  )

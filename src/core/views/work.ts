@@ -1,6 +1,6 @@
 import type { StoredEvent } from '../model/event.ts'
-import { type Instant, plusMs } from '../model/instant.ts'
-import { projection } from '../model/projection.ts'
+import { plusMs, type Instant } from '../model/instant.ts'
+import { projection } from '../model/log.ts'
 
 /**
  * The times when the agent of a turn was at work. Excludes waiting for a person, time after the end of the turn, and

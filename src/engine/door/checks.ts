@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { labelOf } from '../../core/proof/check-label.ts'
+import { labelOf, splitWords } from '../../core/proof/check-text.ts'
 import { isSamePlace } from '../../core/proof/check-state.ts'
 import {
   MAX_CHECKS,
@@ -11,11 +11,10 @@ import {
   type WithPrograms,
   type Workspace,
 } from '../../core/proof/check.ts'
-import { splitWords } from '../../core/proof/command-line.ts'
 import type { NewTask, TaskChange } from '../../core/model/command.ts'
 import type { Conversation } from '../../core/model/conversation.ts'
 import { findTask } from '../../core/decide/tasks.ts'
-import { type Need, workspaceIn } from '../../core/model/needs.ts'
+import { workspaceIn, type Need } from '../../core/model/needs.ts'
 import { checkedOf, planById } from '../../core/model/plan.ts'
 import { isApproved, workspaceOf } from '../../core/proof/proof.ts'
 import { Refusal, invalidField, invalidId } from '../../core/model/refusal.ts'

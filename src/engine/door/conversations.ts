@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { EVENT_VERSION, type EventType, type StoredEvent } from '../../core/model/event.ts'
 import { checked } from './checks.ts'
-import type { Seam } from './seam.ts'
+import type { Seam } from './storage-health.ts'
 import { StoreError } from '../../store/store-error.ts'
 import type { LiveText, Queries, Ref } from '../../store/store.ts'
 

@@ -1,23 +1,32 @@
 import { v7 } from 'uuid'
 import { checked, plainMaker, type CheckMaker } from './checks.ts'
-import { type Conversations, conversationsIn, liveTextIn } from './conversations.ts'
+import { conversationsIn, liveTextIn, type Conversations } from './conversations.ts'
 import { Deadlines } from './deadlines.ts'
 import { everyCommit, type EventObserver } from './every-commit.ts'
 import { Reviews } from './reviews.ts'
-import { type Seam, seamOf } from './seam.ts'
-import { exceptStorage, StorageHealth, type StorageObserver } from './storage-health.ts'
+import { StorageHealth, exceptStorage, seamOf, type Seam, type StorageObserver } from './storage-health.ts'
 import { Tails } from './tails.ts'
 import { Templates } from './templates.ts'
 import { Transaction } from './transaction.ts'
-import { type Turns, turnsIn } from './turns.ts'
+import { turnsIn, type Turns } from './turns.ts'
 import type { Command } from '../../core/model/command.ts'
-import { type Conversation, nextDeadline } from '../../core/model/conversation.ts'
+import { nextDeadline, type Conversation } from '../../core/model/conversation.ts'
 import type { Edge } from '../../core/model/event.ts'
 import type { Instant } from '../../core/model/instant.ts'
-import { type Origin, SYSTEM } from '../../core/model/origin.ts'
-import type { Commit } from '../../store/commit.ts'
+import { SYSTEM, type Origin } from '../../core/model/origin.ts'
+import type {
+  At,
+  Commit,
+  Committed,
+  Hint,
+  LiveEntry,
+  LiveText,
+  Notices,
+  Ref,
+  Search,
+  Store,
+} from '../../store/store.ts'
 import { closed } from '../../store/store-error.ts'
-import type { At, Committed, Hint, LiveEntry, LiveText, Notices, Ref, Search, Store } from '../../store/store.ts'
 
 // Edges import everything from here and nothing from the store.
 export {
@@ -34,9 +43,9 @@ export {
 export { hashOf } from './transaction.ts'
 export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './evidence.ts'
 export type { EventObserver } from './every-commit.ts'
-export type { Service } from './service-watch.ts'
+export type { Service } from './turns.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
-export { insist } from './disputes.ts'
+export { insist } from './person-edits.ts'
 export {
   type ApprovalWord,
   type DecidedCall,
@@ -47,14 +56,14 @@ export {
 } from './approvals.ts'
 export { onQueued, Transaction } from './transaction.ts'
 export { addTask, changeTask, removeTask, taskAnswer, withoutRow } from './person-edits.ts'
-export { undoChange } from './undo.ts'
+export { undoChange } from './person-edits.ts'
 export type { SentDecision as Decision } from '../../core/views/wire.ts'
 export type { Edge } from '../../core/model/event.ts'
-export type { Commit } from '../../store/commit.ts'
+export type { Commit } from '../../store/store.ts'
 export { StoreError } from '../../store/store-error.ts'
 export type { ReviewRecord } from '../../store/rows.ts'
 export { refKey } from '../../store/store.ts'
-export { taskPage } from '../../store/task-page.ts'
+export { taskPage } from '../../store/cursor.ts'
 export type {
   At,
   ClaimOptions,

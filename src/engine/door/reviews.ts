@@ -1,7 +1,7 @@
-import { type Conversation, successorOf } from '../../core/model/conversation.ts'
+import { successorOf, type Conversation } from '../../core/model/conversation.ts'
 import { Refusal } from '../../core/model/refusal.ts'
 import type { DecisionVia } from '../../core/model/event.ts'
-import { requestOf, type ReviewRequest, statusAt } from '../../core/model/review.ts'
+import { requestOf, statusAt, type ReviewRequest } from '../../core/model/review.ts'
 import type { SentDecision } from '../../core/views/wire.ts'
 import type { Door } from './door.ts'
 import { StoreError } from '../../store/store-error.ts'
@@ -9,7 +9,7 @@ import { decidedReview, type ReviewRecord } from '../../store/rows.ts'
 import type { Page, Paged, Ref } from '../../store/store.ts'
 import { preparedDecision } from './checks.ts'
 import { hashOf } from './transaction.ts'
-import type { Seam } from './seam.ts'
+import type { Seam } from './storage-health.ts'
 
 export interface LocatedReview extends Ref {
   readonly record: ReviewRecord

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Need } from '../../core/model/needs.ts'
-import { ServiceWatch } from './service-watch.ts'
+import { ServiceWatch } from './turns.ts'
 
 const HERE = { tenant: 'local', conversation: 'c1' }
 

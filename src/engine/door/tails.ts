@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Conversation } from '../../core/model/conversation.ts'
-import type { Seam } from './seam.ts'
-import { commitsAfter, type Commit } from '../../store/commit.ts'
-import { refKey, type Hint, type LiveEntry, type Ref } from '../../store/store.ts'
+import type { Seam } from './storage-health.ts'
+import { commitsAfter, refKey, type Commit, type Hint, type LiveEntry, type Ref } from '../../store/store.ts'
 
 const PAGE = 500
 /** Events buffered for a slow follower; beyond that it reads the log again itself. */

@@ -1,8 +1,8 @@
 import { Refusal } from '../../core/model/refusal.ts'
-import { type Template, templateNameProblem, templateOf } from '../../core/model/template.ts'
+import { templateNameProblem, templateOf, type Template } from '../../core/model/template.ts'
 import type { SentRow } from '../../core/views/wire.ts'
 import { checkTenant, preparedRows, type CheckMaker } from './checks.ts'
-import type { Seam } from './seam.ts'
+import type { Seam } from './storage-health.ts'
 
 export class Templates {
   readonly #store: Seam

@@ -4,13 +4,21 @@ import { toolsetMismatch } from '../../core/decide/turns.ts'
 import { awaitsBaseline } from '../../core/proof/check-runs.ts'
 import type { CommandOf, ModelEdit, Sources } from '../../core/model/command.ts'
 import type { Json } from '../../core/model/event.ts'
-import { claimOn, closedCalls } from '../../core/proof/open-claims.ts'
+import { claimOn, claimsOf, closedCalls } from '../../core/proof/claims.ts'
 import type { OpenClaim } from '../../core/proof/proof.ts'
 import { Refusal } from '../../core/model/refusal.ts'
-import type { CallChecks, ObservedCall, Transaction } from '../door/door.ts'
-import { answered, type Answering, answerTo, askedBy, reviewAnswer, type Told, unheardOutcome } from './answer.ts'
-import { leaseOf, type ToolContext, viewOf } from './context.ts'
-import { callHash, earlierCall } from './earlier-call.ts'
+import { hashOf, type CallChecks, type ObservedCall, type Transaction } from '../door/door.ts'
+import {
+  answerTo,
+  answered,
+  askedBy,
+  failureAnswer,
+  reviewAnswer,
+  unheardOutcome,
+  type Answering,
+  type Told,
+} from './answer.ts'
+import { leaseOf, viewOf, type ToolContext } from './view.ts'
 import { explain } from './explain.ts'
 import { available, toolNamed } from './guidance.ts'
 import { parseInput } from './input.ts'
@@ -18,7 +26,10 @@ import { countItems, edgeOf, observe, observeAnswers } from './observe.ts'
 import { LostTool, newClaims, settleIn } from './settle-call.ts'
 import type { Tool, Toolset } from './toolset.ts'
 import { Translation } from './translation.ts'
-import { awaitBaseline, watchClaim } from './waiting.ts'
+import { awaitBaseline, awaitClaims, watchClaim } from './waiting.ts'
+import type { Conversation } from '../../core/model/conversation.ts'
+import type { Instant } from '../../core/model/instant.ts'
+import { statusAt, type Review } from '../../core/model/review.ts'
 
 export interface AnsweredCall extends Told {
   readonly status: 'answered'
@@ -276,3 +287,75 @@ const sourcesOf = ({ source_user_message_id, source_assistant_message_id }: Sour
 })
 
 const refused = (result: Json): AnsweredCall => ({ status: 'answered', result, ok: false, stored: false })
+
+/** Identifies the content of a call, whatever its id. */
+export const callHash = (tool: string, input: unknown): string => hashOf([tool, input])
+
+export interface ArrivingCall {
+  readonly turn: string
+  readonly hash: string
+  /** The caller gave it an id, which tells it apart from equal calls. */
+  readonly isNamed: boolean
+}
+
+/**
+ * The equal call of this turn that the arriving one joins: it waits for a review or for claims, or its answer was not
+ * delivered. A named call joins another only if that would block it: an open claim, or a plan that a person reopened.
+ */
+export function earlierCall(
+  state: Conversation,
+  { turn, hash, isNamed }: ArrivingCall,
+  now: Instant,
+): WaitingCall | undefined {
+  const review = unheardReviews(state, now).find(
+    each => each.conversation_turn_id === turn && each.call_hash === hash && isJoined(each, isNamed),
+  )
+  if (review) return { status: 'pending_review', call_id: review.tool_call_id, review_id: review.review_id }
+  const claim = [...state.claims.values()].find(({ turn_id, held }) => turn_id === turn && held?.call_hash === hash)
+  if (!claim) return undefined
+  const claims = claimsOf(state, turn, claim.tool_call_id)
+  return { status: 'checking', call_id: claim.tool_call_id, claim_ids: claims.map(({ claim_id }) => claim_id) }
+}
+
+/**
+ * Reviews that wait or whose answer was not delivered. An expired one was never decided, so the person is asked again.
+ */
+const unheardReviews = ({ reviews, pending_reviews, unheard_reviews }: Conversation, now: Instant): Review[] =>
+  [...pending_reviews, ...unheard_reviews]
+    .flatMap(id => reviews.get(id) ?? [])
+    .filter(review => review.status === statusAt(review, now) && review.status !== 'expired')
+
+function isJoined({ reopens, status, reason }: Review, isNamed: boolean): boolean {
+  if (reopens === undefined) return !isNamed
+  // The call was already answered: the agent that superseded the reopened plan does not wait for it.
+  return status === 'pending' || (!isNamed && reason !== 'superseded')
+}
+
+export const NO_CONTEXT = 'Error: Task list is not available (no conversation context).'
+
+export interface CallToolOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Runs the wait for a review, and may end it through the signal. */
+  readonly during?: (reviewId: string, wait: (ending: AbortSignal) => Promise<Json>) => Promise<Json>
+}
+
+/** Begins a call and waits for its answer. Refusals and storage failures are answers, too. */
+export async function callTool(
+  toolset: Toolset,
+  name: string,
+  input: unknown,
+  context: ToolContext,
+  { signal, during }: CallToolOptions = {},
+): Promise<Json> {
+  try {
+    const call = await beginCall(toolset, name, input, context)
+    if (call.status === 'answered') return call.result
+    if (call.status === 'checking') return (await awaitClaims(call, context, signal)).result
+    if (!during) return await awaitCall(call.call_id, context, signal)
+    return await during(call.review_id, ending =>
+      awaitCall(call.call_id, context, signal ? AbortSignal.any([signal, ending]) : ending),
+    )
+  } catch (error) {
+    return failureAnswer(toolset, error, context)
+  }
+}

@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { cases, deskPerTest, uuid } from '../../../test/support/desk.ts'
 import { checklist } from './checklist.ts'
-import { jsonSchemaOf } from './formats.ts'
-import { promptFor, retryFor } from './guidance.ts'
+import { jsonSchemaOf, promptFor, retryFor } from './guidance.ts'
 
 const desk = deskPerTest(checklist)
 const { open } = desk

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { cases, deskPerTest } from '../../../test/support/desk.ts'
-import { jsonSchemaOf } from './formats.ts'
-import { retryFor } from './guidance.ts'
+import { jsonSchemaOf, retryFor } from './guidance.ts'
 import { manageTodos } from './manage-todos.ts'
 
 const desk = deskPerTest(manageTodos)

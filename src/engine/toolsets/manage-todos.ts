@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { planIdOf } from '../../core/model/plan.ts'
 import { invalidField } from '../../core/model/refusal.ts'
-import type { Task } from '../../core/model/task.ts'
+import { isOpen, type Task, type TaskStatus } from '../../core/model/task.ts'
 import { isBlank } from '../../core/model/text.ts'
 import { TURNED_DOWN } from '../../core/views/say.ts'
-import { todosOf, type TodosState } from './todos.ts'
-import { type JsonObject, type Toolset, tool } from './toolset.ts'
+import { tool, type JsonObject, type Toolset } from './toolset.ts'
 import { existing, tasksIn, type View } from './view.ts'
+import type { Json } from '../../core/model/event.ts'
 
 const todo = z.object({
   id: z.int(),
@@ -139,3 +139,36 @@ function success(view: View): JsonObject {
 }
 
 const shown = (view: View): Task[] => tasksIn(view).filter(task => task.status !== 'cancelled')
+
+export type Todo = { readonly id: number; readonly description: string; readonly status: string }
+export type TodosState = {
+  readonly total: number
+  readonly remaining: number
+  readonly current: Todo | null
+  readonly items: readonly Todo[]
+}
+
+const SHOWN: Record<Exclude<TaskStatus, 'cancelled'>, string> = {
+  pending: 'pending',
+  in_progress: 'current',
+  completed: 'done',
+  blocked: 'blocked',
+}
+
+/** The short form of a list. Cancelled tasks are neither shown nor counted. */
+export function todosOf(tasks: readonly Task[], plan: string | null): TodosState {
+  const shown = tasks.flatMap(task => (task.status === 'cancelled' ? [] : [{ task, todo: todoOf(task, task.status) }]))
+  const started = shown.filter(({ task }) => task.status === 'in_progress')
+  // Each plan may have a current task; this plan's comes first.
+  const current = started.find(({ task }) => task.plan_id === plan) ?? started[0]
+  return {
+    total: shown.length,
+    remaining: tasks.filter(isOpen).length,
+    current: current?.todo ?? null,
+    items: shown.map(({ todo }) => todo),
+  } satisfies Json
+}
+
+function todoOf({ number, title }: Task, status: keyof typeof SHOWN): Todo {
+  return { id: number, description: title, status: SHOWN[status] }
+}

@@ -5,7 +5,7 @@ import { openDoor } from '../door/door.ts'
 import { openMemoryStore } from '../../store/memory.ts'
 import { toolsets } from './index.ts'
 import { logCalls } from './observe.ts'
-import { callTool } from './call-tool.ts'
+import { callTool } from './calls.ts'
 
 /** What a logger of this level writes for one call of each outcome. */
 async function logged(level: 'debug' | 'info'): Promise<Record<string, unknown>[]> {

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { defined } from '../../core/model/defined.ts'
 import type { Committed, Edge, ObservedCall, Observer } from '../door/door.ts'
-import type { ToolContext } from './context.ts'
+import type { ToolContext } from './view.ts'
 
 export const logCalls =
   (logger: Pick<Logger, 'debug'>): Observer =>

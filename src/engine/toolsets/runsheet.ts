@@ -1,14 +1,14 @@
+import * as z from 'zod'
 import type { CheckedRow } from '../door/door.ts'
 import { planIdOf } from '../../core/model/plan.ts'
-import * as z from 'zod'
-import { describeCheck } from '../../core/proof/check-label.ts'
+import { describeCheck } from '../../core/proof/check-text.ts'
 import { listed } from '../../core/model/conversation.ts'
 import { answerText, isDisputed, unheardAnswers } from '../../core/proof/dispute.ts'
 import type { Json } from '../../core/model/event.ts'
 import type { Changes, ConfirmedTask } from '../../core/model/review.ts'
 import { BLANK, type Row } from '../../core/model/row.ts'
 import { isOpen, type Task, type TaskStatus } from '../../core/model/task.ts'
-import { check, type JsonObject, type Toolset, tool, scope } from './toolset.ts'
+import { check, scope, tool, type JsonObject, type Toolset } from './toolset.ts'
 import { existing, nextIn, remainingIn, tasksIn, type View } from './view.ts'
 
 const STATUS: Record<'done' | 'blocked' | 'cancelled' | 'doing' | 'todo', TaskStatus> = {

@@ -1,14 +1,14 @@
 import type { Command, CommandOf, Learnt } from '../../core/model/command.ts'
 import type { AskedClaim } from '../../core/decide/claims.ts'
-import { type Settled, settled, type Wait } from '../../core/decide/settle.ts'
-import { claimsOf, heldBy } from '../../core/proof/open-claims.ts'
+import { settled, type Settled, type Wait } from '../../core/decide/settle.ts'
+import { claimsOf, heldBy, type Claim } from '../../core/proof/claims.ts'
 import type { OpenClaim } from '../../core/proof/proof.ts'
-import type { Transaction } from '../door/door.ts'
-import { answered, type Answering, answerTo, type Told, unheardOutcome } from './answer.ts'
-import { leaseOf, type ToolContext } from './context.ts'
+import { hashOf, type Transaction } from '../door/door.ts'
+import { answerTo, answered, unheardOutcome, type Answering, type Told } from './answer.ts'
+import { leaseOf, type ToolContext } from './view.ts'
 import { toolsets } from './index.ts'
 import { observeAnswers } from './observe.ts'
-import { sealOf } from './seal.ts'
+import { SEALED } from '../../core/model/task.ts'
 
 /** New results for a call's claims, to be written in the same commit. */
 export interface Facts extends Learnt {
@@ -99,3 +99,30 @@ export const newClaims = (newId: () => string, asked: readonly AskedClaim[]): Co
       ...(judge ? { judge } : {}),
     }
   })
+
+/** SHA-256 of the text that a verdict is about. A task's seal stays the same until it is reworded. */
+export const sealOf = (text: Pick<Claim, (typeof SEALED)[number]>): string =>
+  Buffer.from(hashOf(SEALED.map(field => text[field])), 'base64url').toString('hex')
+
+interface Ways {
+  readonly learnt?: Learnt
+  readonly look?: () => Promise<Learnt>
+  readonly judge?: ((claim: OpenClaim) => Promise<readonly Command[]>) | undefined
+  readonly onText?: TextAnswer
+}
+
+/** Settles the call of a claim as far as this process can; returns what it still waits for. */
+export async function settleThrough(
+  context: ToolContext,
+  claim: OpenClaim,
+  { learnt = {}, look, judge, onText }: Ways,
+): Promise<Wait | null> {
+  let facts: Facts = learnt
+  for (;;) {
+    const wait = await settleCall(context, claim, facts, onText)
+    if (wait?.needs === 'look' && look) facts = await look()
+    // Files may change while the judge thinks, so the workspace is surveyed again.
+    else if (wait?.needs === 'judge' && judge) facts = { ...learnt, facts: await judge(wait.claim) }
+    else return wait
+  }
+}

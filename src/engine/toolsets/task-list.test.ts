@@ -6,8 +6,7 @@ import type { Json } from '../../core/model/event.ts'
 import { openDoor } from '../door/door.ts'
 import { openFileStore } from '../../store/files/store.ts'
 import { cases, deskPerTest } from '../../../test/support/desk.ts'
-import { jsonSchemaOf } from './formats.ts'
-import { retryFor } from './guidance.ts'
+import { jsonSchemaOf, retryFor } from './guidance.ts'
 import { taskList } from './task-list.ts'
 
 const desk = deskPerTest(taskList)

@@ -7,7 +7,7 @@ import { Refusal } from '../../core/model/refusal.ts'
 import type { Door, Ref } from '../door/door.ts'
 import type { Told } from './answer.ts'
 import type { CheckingCall } from './calls.ts'
-import type { ToolContext } from './context.ts'
+import type { ToolContext } from './view.ts'
 
 /** Newest calls searched first for the one of a claim. */
 const MAX_CALLS = 1_000

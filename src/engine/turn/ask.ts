@@ -1,18 +1,18 @@
 import {
+  NoSuchToolError,
   jsonSchema,
+  streamText,
+  tool,
   type LanguageModel,
   type ModelMessage,
-  NoSuchToolError,
-  streamText,
   type TextStreamPart,
-  tool,
   type ToolSet,
 } from 'ai'
 import type { Cut, Json, ToolCallRecord } from '../../core/model/event.ts'
-import { jsonSchemaOf } from '../toolsets/formats.ts'
+import { jsonSchemaOf } from '../toolsets/guidance.ts'
 import type { Toolset } from '../toolsets/toolset.ts'
 import type { OutsideTool } from '../worker/outside.ts'
-import { asJson, asObject, type ModelAnswer, Received, withNote } from '../worker/received.ts'
+import { Received, asJson, asObject, withNote, type ModelAnswer } from '../worker/received.ts'
 
 export const UNKNOWN_TOOL = 'unknown tool'
 

@@ -2,7 +2,7 @@ import { APICallError } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { redactor } from '../../core/text/redact.ts'
 import { failureOf as classified } from './failure.ts'
-import { UnknownModel } from './model-errors.ts'
+import { UnknownModel } from './given-models.ts'
 
 const failureOf = (error: unknown) => classified(error, redactor())
 

@@ -1,7 +1,7 @@
 import { APICallError } from 'ai'
 import type { Redactor } from '../../core/text/redact.ts'
 import { cut } from '../../core/model/text.ts'
-import { AnswerTooLong, ModelChanged, UnknownModel } from './model-errors.ts'
+import { AnswerTooLong, ModelChanged, UnknownModel } from './given-models.ts'
 
 /** Why a turn failed: a code for programs, a message for people, and whether a retry may help. */
 export interface Failure {

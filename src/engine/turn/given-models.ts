@@ -1,6 +1,5 @@
 import type { LanguageModel } from 'ai'
 import type { Assessor } from '../worker/model-judge.ts'
-import { UnknownModel } from './model-errors.ts'
 
 /** The models that turns may name. The judge uses the same model or another. */
 export interface Models {
@@ -49,3 +48,24 @@ export function givenModels(
 /** Only models of OpenAI-compatible providers declare it. */
 export const declaresSchemas = (model: LanguageModel): boolean =>
   typeof model === 'object' && 'supportsStructuredOutputs' in model && model.supportsStructuredOutputs === true
+
+export class UnknownModel extends Error {
+  override readonly name = 'UnknownModel'
+  readonly model: string | undefined
+
+  constructor(message: string, model?: string) {
+    super(message)
+    this.model = model
+  }
+}
+
+/** A model that is no longer reached where the turn began, because the settings changed. */
+export class ModelChanged extends UnknownModel {}
+
+/** A response that was cut off, because it would not fit into memory. */
+export class AnswerTooLong extends Error {
+  override readonly name = 'AnswerTooLong'
+  constructor(size: string) {
+    super(`The model's provider sent too much: ${size}.`)
+  }
+}

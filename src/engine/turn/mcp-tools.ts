@@ -1,14 +1,14 @@
 import type { Client, Tool, Transport } from '@modelcontextprotocol/client'
 import type { Json } from '../../core/model/event.ts'
 import {
-  type FoundSecrets,
   secretsInArguments,
   secretsInHeaders,
   secretsInUrl,
   secretsInVariables,
   together,
+  type FoundSecrets,
 } from '../../core/text/secrets.ts'
-import { type AskFor, fingerprintOf, type RuledTool } from '../../core/model/tool-rules.ts'
+import { fingerprintOf, type AskFor, type RuledTool } from '../../core/model/tool-approval.ts'
 import type { ToolServerState } from '../../core/views/wire.ts'
 import { hashOf } from '../door/door.ts'
 import type { CallIds, OutsideTool, OutsideTools } from '../worker/outside.ts'

@@ -1,12 +1,12 @@
 import { awaitsChecks, currentTask } from '../../core/model/conversation.ts'
 import { MAX_FOLLOW_UPS } from '../../core/views/gate.ts'
-import { claimsOf } from '../../core/proof/open-claims.ts'
+import { claimsOf } from '../../core/proof/claims.ts'
 import { planOf } from '../../core/model/plan.ts'
-import { unpassedChecks } from '../../core/proof/plan-checks.ts'
+import { unpassedChecks } from '../../core/proof/check-state.ts'
 import type { OpenClaim } from '../../core/proof/proof.ts'
 import { isBlank } from '../../core/model/text.ts'
 import type { EndReason } from '../../core/model/turn.ts'
-import { type Call, lastStep, openInPlan, type Run, type Step } from './run.ts'
+import { lastStep, openInPlan, type Call, type Run, type Step } from './run.ts'
 
 export type Move =
   /** Asks the model; the last call of the budget is without tools. */

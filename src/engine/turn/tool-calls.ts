@@ -4,29 +4,29 @@ import type { OpenClaim } from '../../core/proof/proof.ts'
 import { asProse, isBlank } from '../../core/model/text.ts'
 import {
   offeredOf,
-  type Ruling,
   rulingOf,
-  type RuledTool,
-  type SavedRules,
   savedRule,
-} from '../../core/model/tool-rules.ts'
+  type RuledTool,
+  type Ruling,
+  type SavedRules,
+} from '../../core/model/tool-approval.ts'
 import { hashOf } from '../door/door.ts'
 import { toolsets } from '../toolsets/index.ts'
-import type { ToolContext } from '../toolsets/context.ts'
+import type { ToolContext } from '../toolsets/view.ts'
 import { awaitCall, beginCall } from '../toolsets/calls.ts'
 import { observe } from '../toolsets/observe.ts'
-import { type Toolset, withChecks } from '../toolsets/toolset.ts'
+import { withChecks, type Toolset } from '../toolsets/toolset.ts'
 import { UNKNOWN_TOOL } from './ask.ts'
 import type { TurnDeps } from './drive.ts'
-import { type Judge, verdictsOn } from '../worker/judge.ts'
+import { verdictsOn, type Judge } from '../worker/judge.ts'
 import { modelJudge } from '../worker/model-judge.ts'
 import type { Move } from './move.ts'
 import { answerOf, type OutsideTool } from '../worker/outside.ts'
 import { untilAborted } from '../worker/silence.ts'
-import { type Call, isAlwaysAllowed, type Run, type Step } from './run.ts'
-import { settleThrough } from '../worker/settling.ts'
+import { isAlwaysAllowed, type Call, type Run, type Step } from './run.ts'
+import { settleThrough } from '../toolsets/settle-call.ts'
 import { afterText } from '../worker/text-claims.ts'
-import { type ActiveTurn, isUnreadable } from './turn.ts'
+import { isUnreadable, type ActiveTurn } from './turn.ts'
 
 export function toolsetOf({ policy, state, turn }: Run, { door }: Pick<TurnDeps, 'door'>): Toolset {
   const toolset = ownPart(toolsets[policy.toolset])

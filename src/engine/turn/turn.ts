@@ -3,11 +3,11 @@ import type { CommandOf } from '../../core/model/command.ts'
 import type { Conversation } from '../../core/model/conversation.ts'
 import type { EventType, StoredEvent } from '../../core/model/event.ts'
 import { planOf } from '../../core/model/plan.ts'
-import { type At, type Door, type Lease, type Ref, StoreError } from '../door/door.ts'
-import { type Work, work } from '../worker/evidence.ts'
+import { StoreError, type At, type Door, type Lease, type Ref } from '../door/door.ts'
+import { work, type Work } from '../worker/case.ts'
 import type { HeldLease } from '../worker/held-lease.ts'
 import { HISTORY_TYPES, historyOf } from './history.ts'
-import { startRun, type Run, advanceRun } from './run.ts'
+import { advanceRun, startRun, type Run } from './run.ts'
 
 const PAGE_SIZE = 500
 /** Events of the first read: enough for most turns. */

@@ -1,7 +1,7 @@
 import type { Json } from '../../core/model/event.ts'
 import type { Redactor, Secrets } from '../../core/text/redact.ts'
-import { excerpt } from '../../core/text/excerpt.ts'
-import type { RuledTool } from '../../core/model/tool-rules.ts'
+import { excerpt } from '../../core/text/plain-text.ts'
+import type { RuledTool } from '../../core/model/tool-approval.ts'
 
 /** Any tool besides the toolset's own: from an MCP server, or passed in by a program. */
 export interface OutsideTool {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Redactor } from '../../core/text/redact.ts'
-import { type Failure, failureOf } from '../turn/failure.ts'
-import { UnknownModel } from '../turn/model-errors.ts'
+import { failureOf, type Failure } from '../turn/failure.ts'
+import { UnknownModel } from '../turn/given-models.ts'
 
 /** Attempts at one model call, the first included. */
 const MAX_TRIES = 3

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Provider } from '../../../test/support/provider.ts'
 import { MODEL, startTurns, type TestTurns } from '../../../test/support/turns.ts'
-import { ModelChanged, UnknownModel } from '../turn/model-errors.ts'
-import type { Models } from '../turn/given-models.ts'
+import { ModelChanged, UnknownModel, type Models } from '../turn/given-models.ts'
 import { configuredModels } from '../../models/models.ts'
 
 let server: TestTurns | undefined

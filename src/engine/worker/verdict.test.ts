@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { structuredVerdictIn, verdictIn } from './verdict.ts'
+import { structuredVerdictIn, verdictIn } from './model-judge.ts'
 
 describe('what an assessor said', () => {
   it.each([

@@ -1,10 +1,10 @@
-import { type Conversation, emptyConversation, fold } from '../../core/model/conversation.ts'
+import { emptyConversation, fold, type Conversation } from '../../core/model/conversation.ts'
 import type { StoredEvent } from '../../core/model/event.ts'
 import { CHECK_OUTPUT } from '../../core/proof/proof.ts'
-import type { Commit, LiveEntry, Ref, Door } from '../../engine/door/door.ts'
+import type { Commit, Door, LiveEntry, Ref } from '../../engine/door/door.ts'
 import type { Role } from './access.ts'
 import { framed, framedAside, framedTodos, touchesView } from './frames.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './streams.ts'
 import { notFound } from './replies.ts'
 
 /** Page limits for a reader that resumes: the whole page is in memory. */

@@ -3,9 +3,9 @@ import type { Json, StoredEvent } from '../../core/model/event.ts'
 import { textForAgent } from '../../core/proof/held-out.ts'
 import { planIdOf } from '../../core/model/plan.ts'
 import { TOOLSETS } from '../../core/model/policy.ts'
-import { dispatch, type Handlers } from '../../core/model/projection.ts'
+import { dispatch, type Handlers } from '../../core/model/log.ts'
 import { isOpen, type Task } from '../../core/model/task.ts'
-import { todosOf } from '../../engine/toolsets/todos.ts'
+import { todosOf } from '../../engine/toolsets/manage-todos.ts'
 import type { Role } from './access.ts'
 
 /** Beyond this a list frame has the open tasks first, and `more` counts the rest. */

@@ -13,11 +13,11 @@ import type {
 } from '../../core/views/wire.ts'
 import type { Redactor } from '../../core/text/redact.ts'
 import type { Origin } from '../../core/model/origin.ts'
-import type { Ref, Door } from '../../engine/door/door.ts'
+import type { Door, Ref } from '../../engine/door/door.ts'
 import type { Caller, Login, Role } from './access.ts'
 import type { Release } from './limits.ts'
 import type { Metrics } from './metrics.ts'
-import type { Shape } from './shapes.ts'
+import type { Shape } from './openapi.ts'
 import type { Streams } from './streams.ts'
 
 export interface Deps extends Partial<Parts> {

@@ -1,11 +1,10 @@
 import * as z from 'zod'
 import type { Json } from '../../core/model/event.ts'
-import { type PolicyPatch, type ToolsetName, TOOLSETS } from '../../core/model/policy.ts'
-import { FIELD_NAMES, FIELD_WORDS, type FieldKind, FIELDS, type RowField } from '../../core/model/row.ts'
+import { TOOLSETS, type PolicyPatch, type ToolsetName } from '../../core/model/policy.ts'
+import { FIELDS, FIELD_NAMES, FIELD_WORDS, type FieldKind, type RowField } from '../../core/model/row.ts'
 import { STATUSES } from '../../core/model/task.ts'
 import { ID_PATTERN } from '../../core/model/text.ts'
-import { APPROVAL_DECISIONS } from '../../core/model/tool-approval.ts'
-import { TOOL_RULES } from '../../core/model/tool-rules.ts'
+import { APPROVAL_DECISIONS, TOOL_RULES } from '../../core/model/tool-approval.ts'
 import type {
   PersonsFields,
   SentApproval,
@@ -16,7 +15,7 @@ import type {
   SettingsChange,
   ToolRuleChange,
 } from '../../core/views/wire.ts'
-import { exact } from './shapes.ts'
+import { exact } from './openapi.ts'
 
 export const described = <S extends z.ZodType>(schema: S, description: string): S => schema.meta({ description })
 

@@ -8,8 +8,7 @@ import {
   type McpServer,
   type ServerContext,
 } from '@modelcontextprotocol/server'
-import { hostId, hostReference } from '../../hosts/host-id.ts'
-import { type HostTraits, traitsOf } from '../../hosts/hosts.ts'
+import { hostId, hostReference, traitsOf, type HostTraits } from '../../hosts/hosts.ts'
 
 interface ClientInfo {
   readonly name: string | undefined

@@ -1,29 +1,29 @@
 import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
   type CallToolResult,
   type InputRequiredResult,
   type ListResourcesResult,
   type McpServer,
-  ProtocolError,
-  ProtocolErrorCode,
   type ReadResourceResult,
-  ResourceNotFoundError,
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
-import { type Conversation, tasksInView } from '../../core/model/conversation.ts'
-import { type Origin, type OriginName, originNames, originOf } from '../../core/model/origin.ts'
-import { type HostPolicy, policyNow } from '../../core/model/policy.ts'
+import { tasksInView, type Conversation } from '../../core/model/conversation.ts'
+import { originNames, originOf, type Origin, type OriginName } from '../../core/model/origin.ts'
+import { policyNow, type HostPolicy } from '../../core/model/policy.ts'
 import { redactor } from '../../core/text/redact.ts'
-import { invalidField, Refusal } from '../../core/model/refusal.ts'
+import { Refusal, invalidField } from '../../core/model/refusal.ts'
 import { cut } from '../../core/model/text.ts'
-import { type Door, StoreError } from '../../engine/door/door.ts'
+import { StoreError, type Door } from '../../engine/door/door.ts'
 import { failureAnswer } from '../../engine/toolsets/answer.ts'
 import { beginCall, type CallState } from '../../engine/toolsets/calls.ts'
-import type { ToolContext } from '../../engine/toolsets/context.ts'
+import type { ToolContext } from '../../engine/toolsets/view.ts'
 import { taskForModel } from '../../engine/toolsets/for-model.ts'
 import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
 import { toolNamed } from '../../engine/toolsets/guidance.ts'
-import { type Tool, type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
+import { withChecks, type Tool, type Toolset } from '../../engine/toolsets/toolset.ts'
 import { claimCall } from '../../engine/toolsets/waiting.ts'
 import { SESSION_ARGUMENT, bindingOf, signedInput, turnFor, type Binding, type SignedCall } from './binding.ts'
 import { ReviewWaiter, type ReviewWaiterDeps } from './waiters.ts'

@@ -1,5 +1,5 @@
 import type { ElicitRequestFormParams, PrimitiveSchemaDefinition } from '@modelcontextprotocol/server'
-import { describeCheck, isLegible } from '../../core/proof/check-label.ts'
+import { describeCheck, isLegible } from '../../core/proof/check-text.ts'
 import type { Check } from '../../core/proof/check.ts'
 import { CANCELLING, CANCELLING_ACTIONS, type ReviewAction } from '../../core/model/review-action.ts'
 import type { DraftRow, ReviewRequest, SubmittedRow } from '../../core/model/review.ts'

@@ -1,6 +1,6 @@
 import type { ServerContext } from '@modelcontextprotocol/server'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { roundStateCodec } from './round-state.ts'
+import { roundStateCodec } from './waiters.ts'
 
 const CTX = { mcpReq: { method: 'tools/call' } } as ServerContext
 const DAY_MS = 86_400_000

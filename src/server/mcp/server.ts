@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { McpServer, type RegisteredTool, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server'
-import { plainJsonSchema } from '../../engine/toolsets/formats.ts'
-import { promptFor } from '../../engine/toolsets/guidance.ts'
+import { McpServer, ResourceTemplate, type RegisteredTool, type ServerContext } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { plainJsonSchema, promptFor } from '../../engine/toolsets/guidance.ts'
 import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
 import { AWAIT_REVIEW_INPUT, Connection, TASKS_URI, type ConnectionOptions, type McpOptions } from './connection.ts'
-import { type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
+import { withChecks, type Toolset } from '../../engine/toolsets/toolset.ts'
 import { offerHookTool } from './hook-tool.ts'
 import { offerPrompts } from './prompts.ts'
 import { rootPaths } from './client-info.ts'
@@ -120,4 +120,20 @@ const ANY_OBJECT = displaySchema({ type: 'object' })
 /** For the SDK's check of submitted forms: the domain validates them, and its refusals say what to fix. */
 const ACCEPT_ALL = {
   getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
+}
+
+export interface StdioOptions
+  extends McpOptions,
+    Pick<ConnectionOptions, 'session' | 'environment' | 'folder' | 'hooks' | 'secret'> {
+  readonly toolset: Toolset
+  readonly conversation: string
+}
+
+/** Serves one client over stdin and stdout. A person started it, so its forms count as that person's. */
+export function serveOverStdio(stdio: StdioOptions): { close(): Promise<void> } {
+  const { toolset, conversation, session, environment, folder, hooks, secret, ...options } = stdio
+  const own = { toolset, session, environment, folder, hooks, secret, conversation: () => conversation }
+  const createServer = ({ era }: { era: 'legacy' | 'modern' }): McpServer =>
+    createMcpServer(options, { ...own, era, isPerson: true })
+  return serveStdio(createServer, { onerror: options.onError })
 }

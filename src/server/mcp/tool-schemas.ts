@@ -7,7 +7,7 @@ import type {
 } from '@modelcontextprotocol/server'
 import * as z from 'zod'
 import type { Json } from '../../core/model/event.ts'
-import { plainJsonSchema } from '../../engine/toolsets/formats.ts'
+import { plainJsonSchema } from '../../engine/toolsets/guidance.ts'
 import { AWAIT_REVIEW } from '../../engine/toolsets/observe.ts'
 import type { JsonObject, Tool } from '../../engine/toolsets/toolset.ts'
 

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createHash } from 'node:crypto'
 import {
+  createRequestStateCodec,
   inputRequired,
   inputResponse,
   type CallToolResult,
@@ -9,17 +11,22 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Json } from '../../core/model/event.ts'
 import { clientOf } from './client-info.ts'
-import { Elicitor, type Step, type WaitingCall } from './elicitor.ts'
+import {
+  Elicitor,
+  LegacyElicitation,
+  type LegacyElicitationDeps,
+  type Question,
+  type Step,
+  type WaitingCall,
+} from './elicitor.ts'
 import { DEFAULT_WAIT_LIMITS, limitsOf, type WaitLimits } from '../../hosts/hosts.ts'
-import { LegacyElicitation, type LegacyElicitationDeps } from './legacy-elicitation.ts'
 import { countTasks } from './review-form.ts'
-import type { RoundState } from './round-state.ts'
 import { checkingResult, errorResult, pendingResult, toolResult } from './tool-schemas.ts'
-import { awaitCall, type CheckingCall } from '../../engine/toolsets/calls.ts'
-import type { ToolContext } from '../../engine/toolsets/context.ts'
-import { callHash } from '../../engine/toolsets/earlier-call.ts'
+import { awaitCall, callHash, type CheckingCall } from '../../engine/toolsets/calls.ts'
+import type { ToolContext } from '../../engine/toolsets/view.ts'
 import type { JsonObject } from '../../engine/toolsets/toolset.ts'
 import { awaitClaims, claimIdOf } from '../../engine/toolsets/waiting.ts'
+import type { Instant } from '../../core/model/instant.ts'
 
 const QUESTION = 'review'
 
@@ -203,3 +210,24 @@ export class ReviewWaiter {
     return { ...DEFAULT_WAIT_LIMITS, ...ofHost, ...this.#deps.waitLimits }
   }
 }
+
+/** Returned by a 2026 client with each round of a waiting call. Sealed, so that clients cannot alter it. */
+export interface RoundState {
+  readonly review: string
+  /** The client's question and its store time; absent while it only waits. */
+  readonly asked?: Question & { readonly at: Instant }
+  readonly round: number
+  /** A hash of the call, the same in every round, so that the state is useless for another call. */
+  readonly call: string
+}
+
+/** A century: the review decides how long it is valid, and a review may have no deadline. */
+const TTL_S = 100 * 365 * 86_400
+
+/** Seals round states. Any node with the same secret can open them. */
+export const roundStateCodec = (secret: string): RequestStateCodec<RoundState> =>
+  createRequestStateCodec<RoundState>({
+    key: createHash('sha256').update('runsheet rounds\0').update(secret).digest(),
+    ttlSeconds: TTL_S,
+    bind: ({ mcpReq }) => mcpReq.method,
+  })

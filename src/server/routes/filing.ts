@@ -7,7 +7,7 @@ import { exportedConversation } from '../../engine/door/conversations.ts'
 import { SAFE } from '../http/replies.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 import { eventsUpTo, known } from './sessions.ts'
 
 const ofSession = z.object({ session_id: s.id })

@@ -8,12 +8,12 @@ import type {
   ReviewOrigin,
   ReviewsAnswer,
 } from '../../core/views/wire.ts'
-import { type Door, waitingCalls } from '../../engine/door/door.ts'
+import { waitingCalls, type Door } from '../../engine/door/door.ts'
 import { reviewAnswer } from '../../engine/toolsets/answer.ts'
 import { pageOf } from '../http/requests.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 
 const ofReview = z.object({ review_id: s.id })
 const ofPanel = ofReview.extend({ panel: s.id })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { MAX_RESULTS, SEARCH_KINDS } from '../../core/text/search.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 
 export const searchRoutes = routes('Search', {
   search: route('get', '/api/search', 'agent', {

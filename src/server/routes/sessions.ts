@@ -1,17 +1,15 @@
 import * as z from 'zod'
-import { type Conversation, isParked, listed } from '../../core/model/conversation.ts'
-import { type EventType, type StoredEvent, TIMELINE } from '../../core/model/event.ts'
+import { isParked, listed, type Conversation } from '../../core/model/conversation.ts'
+import { TIMELINE, type EventType, type StoredEvent } from '../../core/model/event.ts'
 import { withoutOrigin } from '../../core/model/origin.ts'
-import { standingsOf } from '../../core/proof/standing.ts'
-import { taskOnWire } from '../../core/proof/proof-view.ts'
-import { combined, projection } from '../../core/model/projection.ts'
-import { type ReviewRequest, statusAt } from '../../core/model/review.ts'
+import { standingsOf, taskOnWire } from '../../core/proof/standing.ts'
+import { combined, projection } from '../../core/model/log.ts'
+import { statusAt, type ReviewRequest } from '../../core/model/review.ts'
 import { snapshotOf } from '../../core/model/snapshot.ts'
 import type { Task } from '../../core/model/task.ts'
-import { markOf, SESSION_LISTS } from '../../core/views/session-list.ts'
-import { title } from '../../core/views/title.ts'
+import { SESSION_LISTS, markOf } from '../../core/views/session-list.ts'
+import { limitedTurns, title, view, type View } from '../../core/views/view.ts'
 import { transcript } from '../../core/views/transcript.ts'
-import { limitedTurns, type View, view } from '../../core/views/view.ts'
 import type {
   EventAnswer,
   PolicyAnswer,
@@ -28,7 +26,7 @@ import { HttpError, notFound } from '../http/replies.ts'
 import { pageOf } from '../http/requests.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 
 const ofSession = z.object({ session_id: s.id })
 

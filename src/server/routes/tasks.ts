@@ -1,25 +1,37 @@
 import * as z from 'zod'
-import { type Conversation, emptyConversation } from '../../core/model/conversation.ts'
-import { needsState, taskOnWire } from '../../core/proof/proof-view.ts'
+import { emptyConversation, type Conversation } from '../../core/model/conversation.ts'
+import { needsState, taskOnWire } from '../../core/proof/standing.ts'
 import type { Task } from '../../core/model/task.ts'
-import type { FoundTasksAnswer, TaskAnswer, TasksAnswer, TaskView } from '../../core/views/wire.ts'
+import type {
+  EvidenceAdded,
+  EvidenceAnswer,
+  FoundTasksAnswer,
+  TaskAnswer,
+  TaskView,
+  TasksAnswer,
+} from '../../core/views/wire.ts'
 import {
+  addEvidence,
   addTask,
+  assertRunnable,
   changeTask,
-  type Door,
+  evidenceOf,
   insist,
   removeTask,
+  taskAnswer,
   taskPage,
   undoChange,
   withoutRow,
+  type Door,
+  type Ref,
 } from '../../engine/door/door.ts'
-
 import { notFound } from '../http/replies.ts'
 import { idempotencyKey, ifMatch, keyIn, onceFor, pageOf, versionIn } from '../http/requests.ts'
-import { type Answer, route, routes } from '../http/route.ts'
+import { route, routes, type Answer } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 import { known } from './sessions.ts'
+import type { CommandOf } from '../../core/model/command.ts'
 
 const ofSession = z.object({ session_id: s.id })
 export const ofTask = ofSession.extend({ task_id: s.id })
@@ -149,3 +161,83 @@ const NO_STATE = emptyConversation('')
 export function answered(body: TaskAnswer, status = 200): Answer {
   return { status, body, headers: { etag: `"${body.task.version}"` } }
 }
+
+const ofCheck = ofTask.extend({ check_id: s.id })
+const answers = { 200: { description: 'The task', schema: shape('TaskAnswer') } }
+
+export const checkRoutes = routes('Tasks', {
+  runCheck: route('post', '/api/sessions/:session_id/tasks/:task_id/checks/:check_id/run', 'person', {
+    summary: 'Asks for a run of an approved check; its result comes with the events',
+    params: ofCheck,
+    answers: {
+      ...answers,
+      409: {
+        description:
+          '`check_not_runnable`: a person ticks it, it is not approved, or it has no workspace, or one whose folder is gone',
+      },
+    },
+    handle: async ({ ref, params: { task_id: task, check_id } }, { door }) => {
+      assertRunnable(await door.read(ref), door, { task, check_id })
+      return onTask(door, ref, { type: 'request_check', task, check_id })
+    },
+  }),
+  stopCheck: route('post', '/api/sessions/:session_id/tasks/:task_id/checks/:check_id/stop', 'person', {
+    summary: 'Stops the run of a check, if one is under way',
+    params: ofCheck,
+    answers,
+    handle: ({ ref, params: { task_id: task, check_id } }, { door }) =>
+      onTask(door, ref, { type: 'stop_check', task, check_id }),
+  }),
+  tickCheck: route('post', '/api/sessions/:session_id/tasks/:task_id/checks/:check_id/tick', 'person', {
+    summary: 'Ticks a check of the kind `person`',
+    params: ofCheck,
+    answers,
+    handle: ({ ref, params: { task_id: task, check_id } }, { door }) =>
+      onTask(door, ref, { type: 'tick_check', task, check_id }),
+  }),
+  acceptChanges: route('post', '/api/sessions/:session_id/tasks/:task_id/changes/accept', 'person', {
+    summary: 'Accepts changes outside the scope, so that the checks of the task prove something again',
+    params: ofTask,
+    body: z.strictObject({
+      paths: s.described(z.array(z.string()), 'the paths in `changes` of its checks'),
+    }),
+    answers,
+    handle: ({ ref, params, body }, { door }) =>
+      onTask(door, ref, { type: 'accept_changes', task: params.task_id, paths: body.paths }),
+  }),
+})
+
+async function onTask(door: Door, ref: Ref, command: TaskCommand): Promise<Answer> {
+  const { conversation } = await withoutRow(door.run(ref, command))
+  return answered(taskAnswer(conversation, command.task))
+}
+
+type TaskCommand = CommandOf<'request_check' | 'stop_check' | 'tick_check' | 'accept_changes'>
+
+export const evidenceRoutes = routes('Tasks', {
+  addEvidence: route('post', '/api/sessions/:session_id/evidence', 'agent', {
+    summary: 'Reports a tool call of an external agent, for the task in progress',
+    params: z.object({ session_id: s.id }),
+    body: s.sentEvidence,
+    answers: {
+      200: { description: 'Whether it was stored, and for which task', schema: shape('EvidenceAdded') },
+      409: { description: '`turn_running`: a turn of this server has its own evidence' },
+    },
+    handle: async ({ ref, body: { task_id: task, ...call } }, { door, redact }) => {
+      await known(door, ref)
+      const added = await addEvidence(door, ref, { ...call, task }, { source: 'agent', redact })
+      return { body: added satisfies EvidenceAdded }
+    },
+  }),
+  getEvidence: route('get', '/api/sessions/:session_id/tasks/:task_id/evidence', 'agent', {
+    summary: 'The verdicts on a task, what was claimed, and the tool calls that tell most',
+    params: ofTask,
+    answers: { 200: { description: 'Each list in log order', schema: shape('EvidenceAnswer') } },
+    handle: async ({ params, ref }, { door }) => {
+      await known(door, ref)
+      const found = await evidenceOf(door, ref, params.task_id)
+      if (!found) throw notFound('task_not_found', `There is no task ${params.task_id}.`)
+      return { body: found satisfies EvidenceAnswer }
+    },
+  }),
+})

@@ -3,7 +3,7 @@ import { invalidField } from '../../core/model/refusal.ts'
 import { HttpError, notFound } from '../http/replies.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 
 const named = z.object({ name: s.reference })
 

@@ -3,7 +3,7 @@ import type { WaitingApproval } from '../../core/views/wire.ts'
 import { decideApproval, denyWaiting } from '../../engine/door/door.ts'
 import { route, routes } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 import { known } from './sessions.ts'
 
 const ofServer = z.object({ server: s.id })

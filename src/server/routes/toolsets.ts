@@ -1,20 +1,27 @@
 import * as z from 'zod'
-import { type PolicyPatch, policyWith, TOOLSETS } from '../../core/model/policy.ts'
+import { TOOLSETS, policyWith, type PolicyPatch } from '../../core/model/policy.ts'
 import { Refusal } from '../../core/model/refusal.ts'
-import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetsAnswer, ToolsetSummary } from '../../core/views/wire.ts'
-import { type Door, StoreError } from '../../engine/door/door.ts'
-import type { ToolContext } from '../../engine/toolsets/context.ts'
-import { available, PREFIX, promptFor, retryFor, toolNamed, withPrefix } from '../../engine/toolsets/guidance.ts'
-import { openAiTools } from '../../engine/toolsets/formats.ts'
+import type { RetryAnswer, ToolAnswer, ToolsetAnswer, ToolsetSummary, ToolsetsAnswer } from '../../core/views/wire.ts'
+import { StoreError, type Door } from '../../engine/door/door.ts'
+import type { ToolContext } from '../../engine/toolsets/view.ts'
+import {
+  PREFIX,
+  available,
+  openAiTools,
+  promptFor,
+  retryFor,
+  toolNamed,
+  withPrefix,
+} from '../../engine/toolsets/guidance.ts'
 import { toolsets } from '../../engine/toolsets/index.ts'
 import { awaitCall, beginCall } from '../../engine/toolsets/calls.ts'
 import { awaitClaims, claimIdOf } from '../../engine/toolsets/waiting.ts'
 import { countItems, observe } from '../../engine/toolsets/observe.ts'
-import { type Toolset, withChecks } from '../../engine/toolsets/toolset.ts'
+import { withChecks, type Toolset } from '../../engine/toolsets/toolset.ts'
 import { HttpError, notFound } from '../http/replies.ts'
-import { type Answer, type Deps, route, routes } from '../http/route.ts'
+import { route, routes, type Answer, type Deps } from '../http/route.ts'
 import * as s from '../http/schemas.ts'
-import { shape } from '../http/shapes.ts'
+import { shape } from '../http/openapi.ts'
 
 /** Retry-After for a call that could not be held. */
 

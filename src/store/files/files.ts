@@ -1,24 +1,61 @@
-import { randomBytes } from 'node:crypto'
 import {
-  type BigIntStats,
   closeSync,
   constants,
   fchmodSync,
   fstatSync,
   fsyncSync,
+  mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeSync,
+  type BigIntStats,
 } from 'node:fs'
-import { dirname, join, parse } from 'node:path'
-import { fileFailure, StoreError } from '../store-error.ts'
-import { flushFolder } from '../folder.ts'
-import { lstatOf } from '../identity.ts'
-import { invalid } from './document.ts'
-import { TaskFolder } from './task-folder.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import { flushFolder, lstatOf } from '../private-file.ts'
+import { invalid, parse } from './document.ts'
+import { StoreError, fileFailure } from '../store-error.ts'
+
+const PARENT = '.agents'
+const FOLDER = join(PARENT, 'tasks')
+
+/** The folder of the task files. It may be missing. Links to folders are not followed. */
+export class TaskFolder {
+  readonly path: string
+  readonly #data: string
+
+  constructor(data: string) {
+    this.#data = data
+    this.path = join(data, FOLDER)
+  }
+
+  check(within = '.'): void {
+    for (const name of [PARENT, FOLDER, ...(within === '.' ? [] : [join(FOLDER, within)])]) {
+      const found = lstatOf(join(this.#data, name))
+      if (!found) return
+      if (found.isDirectory()) continue
+      const what = found.isSymbolicLink() ? 'a link, which is not followed' : 'no folder'
+      throw invalid(`it is ${what}`, name.replaceAll('\\', '/'))
+    }
+  }
+
+  make(within: string): void {
+    this.check(within)
+    const folder = join(this.path, within)
+    const first = mkdirSync(folder, { recursive: true })
+    if (first === undefined) return
+    const parent = dirname(resolve(first))
+    for (let made = resolve(folder); ; made = dirname(made)) {
+      flushFolder(made)
+      if (made === parent) break
+    }
+    this.check(within)
+  }
+}
 
 /** Files are read and written whole on the event loop: this bounds how long that takes. */
 const MAX_BYTES = 8 * 2 ** 20
@@ -73,7 +110,7 @@ export class TaskFiles {
 
   prepare(name: string, text: string): string {
     const path = join(this.#folder.path, name)
-    const { dir, base } = parse(path)
+    const [dir, base] = [dirname(path), basename(path)]
     // Random, so that no other program can place a link there.
     const temporary = join(dir, `.${base}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`)
     const bytes = Buffer.from(text)
@@ -185,4 +222,24 @@ function fileError(verb: 'read' | 'written', error: unknown): StoreError {
   if (code === 'ELOOP' || code === 'ENXIO') return invalid(error)
   const denied = `The task file cannot be ${verb}: permission denied.`
   return fileFailure(error, { denied, failed: `The task file cannot be ${verb} (${code ?? 'unknown cause'}).` })
+}
+
+/** Yields task files that cannot be read. An edit that is not imported yet is not a problem. */
+export function* fileProblems(data: string, db: DatabaseSync): Generator<string> {
+  const files = new TaskFiles(data)
+  for (const row of db.prepare('SELECT name FROM task_files ORDER BY name').iterate()) {
+    const problem = problemOf(files, String(row['name']))
+    if (problem !== undefined) yield problem
+  }
+}
+
+function problemOf(files: TaskFiles, name: string): string | undefined {
+  try {
+    const text = files.read(name)
+    if (text !== null) parse(text)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return `.agents/tasks/${name}: ${error.message} (${error.detail ?? error.code})`
+  }
 }

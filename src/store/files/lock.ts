@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { type Identity, isSameFile, lstatOf, statOf } from '../identity.ts'
-import { createPrivateFile } from '../private-file.ts'
+import { createPrivateFile, isSameFile, lstatOf, statOf, type Identity } from '../private-file.ts'
 import { WriteLock } from '../sqlite/write-lock.ts'
 import { StoreError } from '../store-error.ts'
 

@@ -1,17 +1,26 @@
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { v7 } from 'uuid'
-import { type Conversation, listed } from '../../core/model/conversation.ts'
+import { listed, type Conversation } from '../../core/model/conversation.ts'
 import { StoreError } from '../store-error.ts'
 import { Lru } from '../lru.ts'
 import { toStoreError } from '../sqlite/to-store-error.ts'
 import { unflushed, whenFree } from '../sqlite/open.ts'
 import type { SqliteFaultPoint } from '../sqlite/store.ts'
 import { LOCAL_TENANT, type Ref } from '../store.ts'
-import { EMPTY, type Extra, fileIdOf, fileNameOf, parse, parseExactly, render, type TaskDocument } from './document.ts'
+import {
+  EMPTY,
+  fileEdits,
+  fileIdOf,
+  fileNameOf,
+  parse,
+  parseExactly,
+  render,
+  type Extra,
+  type TaskDocument,
+} from './document.ts'
 import { TaskFiles } from './files.ts'
 import { FolderLock } from './lock.ts'
-import { fileEdits } from './file-edits.ts'
 
 export type FileFaultPoint = SqliteFaultPoint | 'looked' | 'prepared' | 'renamed'
 

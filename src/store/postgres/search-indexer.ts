@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto'
 import { INDEXED_TYPES } from '../../core/text/search-documents.ts'
-import { SEARCH_VERSION, tokensOf } from '../../core/text/search-tokens.ts'
-import { SEARCH_KINDS, type SearchKind } from '../../core/text/search.ts'
-import { EVENT_COLUMNS, type EventRow, eventOf } from '../rows.ts'
+import { SEARCH_KINDS, SEARCH_VERSION, tokensOf, type SearchKind } from '../../core/text/search.ts'
+import { EVENT_COLUMNS, eventOf, type EventRow } from '../rows.ts'
 import { sliceOf } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
-import { type Connections, type Session, storable } from './connections.ts'
+import { storable, type Connections, type Session } from './connections.ts'
 import { SCHEMA } from './schema.ts'
 
 /** Covers the tokens and the lexemes. Raise the first factor when the lexemes change. */

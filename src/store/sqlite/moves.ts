@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { flushFolder } from '../folder.ts'
+import { flushFolder } from '../private-file.ts'
 import { StoreError } from '../store-error.ts'
 
 /** File replacements that happen all or not at all. */

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, renameSync, rmSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
-import { type Identity, isSameFile, statOf } from '../identity.ts'
+import { isSameFile, statOf, type Identity } from '../private-file.ts'
 import { StoreError } from '../store-error.ts'
 
 /**

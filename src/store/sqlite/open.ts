@@ -1,14 +1,20 @@
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { StoreError } from '../store-error.ts'
-import { isSameFile, lstatOf, statOf } from '../identity.ts'
-import { makePrivateFolder } from '../private-file.ts'
-import { createDatabase } from './create.ts'
-import { headProblem, readHead } from './head-file.ts'
+import {
+  createPrivateFile,
+  flushFolder,
+  isSameFile,
+  linkOrRename,
+  lstatOf,
+  makePrivateFolder,
+  statOf,
+} from '../private-file.ts'
+import { headPath, headProblem, readHead } from './head-file.ts'
 import { refuseUnfinished } from './moves.ts'
-import { checkFormat } from './schema.ts'
+import { checkFormat, createTables } from './schema.ts'
 import { damaged, isBusy, openError, toStoreError } from './to-store-error.ts'
 
 const HEADER_BYTES = 100
@@ -183,4 +189,40 @@ export function checkSize(path: string): void {
 export function pragma(db: DatabaseSync, name: string): unknown {
   const row = db.prepare(`PRAGMA ${name}`).get()
   return row && Object.values(row)[0]
+}
+
+/**
+ * Creates the database under a temporary name and links it atomically: a crash leaves no partial database, and of two
+ * concurrent processes one wins.
+ */
+export function createDatabase(path: string): void {
+  if (existsSync(`${path}-wal`)) {
+    // Another process may have created it concurrently.
+    if (existsSync(path)) return
+    throw new StoreError(
+      'corrupt',
+      `${path} is missing, but ${path}-wal exists: the database was moved without it. Put it back, or move the -wal away.`,
+    )
+  }
+  if (existsSync(headPath(path)) && !existsSync(path)) {
+    throw new StoreError(
+      'corrupt',
+      `${path} is missing, but ${headPath(path)} exists: the database was deleted or moved. Put it back, or delete that file to start over.`,
+    )
+  }
+  const temporary = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
+  try {
+    // SQLite gives -wal and -shm the mode of the database.
+    createPrivateFile(temporary)
+    const db = new DatabaseSync(temporary, { timeout: 0 })
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    createTables(db)
+    db.close()
+    linkOrRename(temporary, path)
+    flushFolder(dirname(path))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(temporary + suffix, { force: true })
+  }
 }

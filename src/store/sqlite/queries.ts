@@ -1,13 +1,24 @@
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite'
 import type { EventType, StoredEvent } from '../../core/model/event.ts'
-import type { Instant } from '../../core/model/instant.ts'
+import { plusMs, type Instant } from '../../core/model/instant.ts'
 import type { Template } from '../../core/model/template.ts'
 import { CONVERSATION_ORDER, decodeCursor, fitting, paged } from '../cursor.ts'
 import { Lru } from '../lru.ts'
 import type { ReviewRecord } from '../rows.ts'
-import type { ConversationSummary, Queries, Ref, Templates } from '../store.ts'
-import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
+import {
+  eventsOf,
+  type Commit,
+  type ConversationSummary,
+  type LiveText,
+  type Notices,
+  type Queries,
+  type Ref,
+  type TakenNotice,
+  type Templates,
+} from '../store.ts'
+import { EVENT_ROW, type ChainedRow, type SqliteLog } from './log.ts'
 import { storedDamage } from './to-store-error.ts'
+import { isTold } from '../../core/views/notice.ts'
 
 type Row = Readonly<Record<string, SQLOutputValue>>
 
@@ -186,3 +197,104 @@ const DUE = `coalesce(due_at, '~')`
 const WAITING = `pending = 1 AND tenant = ? AND ${DUE} > ?`
 
 const ID = '(SELECT id FROM conversations WHERE tenant = ? AND conversation = ?)'
+
+/** Live text. */
+export function sqliteLive(
+  db: DatabaseSync,
+  read: Read,
+  write: (change: () => unknown) => Promise<unknown>,
+  onWrite: (ref: Ref) => void,
+): LiveText {
+  const put = db.prepare(
+    'INSERT OR REPLACE INTO live (tenant, conversation, turn_id, message_id, text) VALUES (?, ?, ?, ?, ?)',
+  )
+  const get = db.prepare('SELECT turn_id, message_id, text FROM live WHERE tenant = ? AND conversation = ?')
+  const remove = db.prepare('DELETE FROM live WHERE tenant = ? AND conversation = ?')
+  return {
+    write: async (ref, { turn_id, message_id, text }) => {
+      await write(() => put.run(ref.tenant, ref.conversation, turn_id, message_id, text))
+      onWrite(ref)
+    },
+    read: async ref => {
+      const row = read(() => get.get(ref.tenant, ref.conversation))
+      return (
+        row && {
+          turn_id: String(row['turn_id']),
+          message_id: String(row['message_id']),
+          text: String(row['text']),
+        }
+      )
+    },
+    clear: async ref => {
+      await write(() => remove.run(ref.tenant, ref.conversation))
+    },
+  }
+}
+
+/** `add` is part of the transaction that commits the events. */
+export interface SqliteNotices extends Notices {
+  add(ref: Ref, commits: readonly Commit[]): void
+}
+
+export function sqliteNotices(
+  db: DatabaseSync,
+  read: Read,
+  write: <T>(change: () => T) => Promise<T>,
+  now: () => Instant,
+): SqliteNotices {
+  const sql = statements(db)
+  return {
+    add: ({ tenant, conversation }, commits) => {
+      const told = eventsOf(commits).filter(isTold)
+      if (told[0] === undefined || !sql.wanted.get(tenant, told[0].timestamp)) return
+      for (const { seq } of told) sql.add.run(tenant, conversation, seq)
+    },
+    want: (tenant, forMs) => write(() => void sql.want.run(tenant, plusMs(now(), forMs))),
+    take: (tenant, limit, forMs) =>
+      write(() => {
+        const due = sql.due.all(tenant, now(), limit)
+        const until = plusMs(now(), forMs)
+        return due.map((row): TakenNotice => {
+          const taken = {
+            tenant,
+            conversation: String(row['conversation']),
+            seq: Number(row['seq']),
+            tries: Number(row['tries']) + 1,
+          }
+          sql.put.run(until, taken.tries, tenant, taken.conversation, taken.seq, taken.tries - 1)
+          return taken
+        })
+      }),
+    settle: ({ tenant, conversation, seq, tries }, retryInMs) =>
+      write(() => {
+        const { changes } =
+          retryInMs === undefined
+            ? sql.remove.run(tenant, conversation, seq, tries)
+            : sql.put.run(plusMs(now(), retryInMs), tries, tenant, conversation, seq, tries)
+        return changes > 0
+      }),
+    waiting: async tenant =>
+      read(() => {
+        const row = sql.waiting.get(tenant)
+        const due = row?.['due_at']
+        const count = Number(row?.['count'])
+        if (typeof due !== 'string') return { count }
+        return { count, dueInMs: due === '' ? 0 : Math.max(0, Date.parse(due) - Date.parse(now())) }
+      }),
+  }
+}
+
+function statements(db: DatabaseSync) {
+  const one = 'tenant = ? AND conversation = ? AND seq = ? AND tries = ?'
+  return {
+    add: db.prepare('INSERT OR IGNORE INTO notices (tenant, conversation, seq) VALUES (?, ?, ?)'),
+    wanted: db.prepare('SELECT 1 FROM notices_wanted WHERE tenant = ? AND until > ?'),
+    want: db.prepare('INSERT OR REPLACE INTO notices_wanted (tenant, until) VALUES (?, ?)'),
+    due: db.prepare(
+      'SELECT conversation, seq, tries FROM notices WHERE tenant = ? AND due_at <= ? ORDER BY due_at LIMIT ?',
+    ),
+    put: db.prepare(`UPDATE notices SET due_at = ?, tries = ? WHERE ${one}`),
+    remove: db.prepare(`DELETE FROM notices WHERE ${one}`),
+    waiting: db.prepare('SELECT count(*) AS count, min(due_at) AS due_at FROM notices WHERE tenant = ?'),
+  }
+}

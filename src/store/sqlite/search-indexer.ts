@@ -1,10 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { INDEXED_TYPES } from '../../core/text/search-documents.ts'
-import { SEARCH_VERSION, tokensOf } from '../../core/text/search-tokens.ts'
-import { keysOf, SEARCH_KINDS, type SearchKind } from '../../core/text/search.ts'
-import { type DocumentWrite, sliceOf } from '../search.ts'
+import { SEARCH_KINDS, SEARCH_VERSION, keysOf, tokensOf, type SearchKind } from '../../core/text/search.ts'
+import { sliceOf, type DocumentWrite } from '../search.ts'
 import type { SliceOutcome } from '../search-catch-up.ts'
-import { type ChainedRow, EVENT_ROW, type SqliteLog } from './log.ts'
+import { EVENT_ROW, type ChainedRow, type SqliteLog } from './log.ts'
 import { ranAtOnce, unflushed } from './open.ts'
 
 /** Indexed events per slice, and events scanned to find them. */

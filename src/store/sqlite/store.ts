@@ -1,42 +1,38 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { type Conversation, emptyConversation } from '../../core/model/conversation.ts'
+import { emptyConversation, type Conversation } from '../../core/model/conversation.ts'
 import type { StoredEvent } from '../../core/model/event.ts'
 import type { Instant } from '../../core/model/instant.ts'
 import type { Need } from '../../core/model/needs.ts'
 import { StoreClock } from '../clock.ts'
-import { closed, StoreError } from '../store-error.ts'
-import type { Commit } from '../commit.ts'
-import { Group } from '../group.ts'
-import type { Hints } from '../hints.ts'
-import { logExists, piecesOf } from '../pieces.ts'
-import { proveRoom } from '../room.ts'
-import type { CatchUp } from '../search-catch-up.ts'
-import { byConversation, type Call, called, stage, type Staged } from '../stage.ts'
-import {
-  type At,
-  type ClaimOptions,
-  type Committed,
-  type Decide,
-  type FullStore,
-  type Lease,
-  type LiveText,
-  type Queries,
-  type Ref,
-  type Search,
-  type Store,
-  type Templates,
+import { StoreError, closed } from '../store-error.ts'
+import type {
+  At,
+  ClaimOptions,
+  Commit,
+  Committed,
+  Decide,
+  FullStore,
+  Lease,
+  LiveText,
+  Queries,
+  Ref,
+  Search,
+  Store,
+  Templates,
 } from '../store.ts'
+import { Group, byConversation, called, logExists, piecesOf, stage, type Call, type Staged } from '../stage.ts'
+import type { Hints } from '../hints.ts'
+import { proveRoom } from '../private-file.ts'
+import type { CatchUp } from '../search-catch-up.ts'
 import type { Verifiable } from '../verify.ts'
-import { type Head, HeadFile } from './head-file.ts'
+import { HeadFile, type Head } from './head-file.ts'
 import { SqliteLeases } from './leases.ts'
-import { sqliteLive } from './live.ts'
+import { sqliteLive, sqliteNotices, sqliteQueries, sqliteTemplates, type Read, type SqliteNotices } from './queries.ts'
 import { SqliteLog } from './log.ts'
-import { sqliteNotices, type SqliteNotices } from './notices.ts'
 import { openDatabase, pragma, unflushed } from './open.ts'
 import { OpenFiles } from './open-files.ts'
-import { type Read, sqliteQueries, sqliteTemplates } from './queries.ts'
 import { sqliteSearch } from './search-index.ts'
 import { openError, toStoreError } from './to-store-error.ts'
 import { sqliteVerifiable } from './verify.ts'

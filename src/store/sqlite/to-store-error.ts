@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
-import { isWritable } from '../folder.ts'
-import { diskFull, StoreError } from '../store-error.ts'
+import { isWritable } from '../private-file.ts'
+import { StoreError, diskFull } from '../store-error.ts'
 
 const ERROR = 1
 const BUSY = 5

@@ -73,12 +73,12 @@ export {
   type WaitingReview,
   type WaitingTask,
 } from './review/use-pending-reviews.ts'
-export { groupSessions, type GroupedSessions, type SessionGroup } from '../../client/session-groups.ts'
+export { groupSessions, type GroupedSessions, type SessionGroup } from '../../client/live-sessions.ts'
 export type { PlanTally } from '../../core/views/tally.ts'
 export type { StepItem, StepRun, ThreadItem, ThreadTurn, TurnEnd, WorkedStep } from '../../core/views/thread.ts'
 export type { PlanCard, PlanRow } from '../../core/views/plan-card.ts'
 export type { PlanOutcome } from '../../core/model/review-action.ts'
-export { revisionOf, type Revision } from '../../core/views/revision.ts'
+export { revisionOf, type Revision } from '../../core/views/plan-card.ts'
 export { useTasks, type TasksHandle } from './plan/use-tasks.ts'
 export type { PlanCheck, PlanProof, TaskCheck, TaskClaim } from './plan/proof.ts'
 export type { TaskCounts, UnfinishedTurn } from './plan/progress.ts'

@@ -2,22 +2,20 @@ import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { prerender } from 'react-dom/static'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { cancels, type Driver, inRun, START, underReview } from '../../../test/support/domain.ts'
+import { START, cancels, inRun, underReview, type Driver } from '../../../test/support/domain.ts'
 import { CORPUS, corpusLog } from '../../../test/support/corpus.ts'
 import { threadIn } from '../../../test/support/thread.ts'
-import { type Client, createClient } from '../../client/client.ts'
-import { liveState } from '../../client/live-state.ts'
+import { createClient, type Client } from '../../client/client.ts'
+import { liveState } from '../../client/live.ts'
 import type { Cut } from '../../core/model/event.ts'
 import type { TaskStatus } from '../../core/model/task.ts'
 import type { StepItem, TurnEnd } from '../../core/views/thread.ts'
 import * as domain from '../../core/views/view.ts'
 import { newRow } from './review/draft.ts'
 import {
-  type ConversationView,
   CutLine,
   FollowUps,
   PlanDecision,
-  type PlanDecisionProps,
   ReviewPanel,
   RunLine,
   RunsheetProvider,
@@ -29,6 +27,8 @@ import {
   useReview,
   useRunsheet,
   useTasks,
+  type ConversationView,
+  type PlanDecisionProps,
 } from './index.ts'
 
 const warnings = vi.spyOn(console, 'error')

@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type { Client } from '../../../client/client.ts'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type {
   ServerToolView,
   SettingsAnswer,
@@ -8,7 +8,7 @@ import type {
   ToolsAnswer,
   TryAnswer,
 } from '../../../core/views/wire.ts'
-import type { ToolRule } from '../../../core/model/tool-rules.ts'
+import type { ToolRule } from '../../../core/model/tool-approval.ts'
 
 /** State of this window that listeners follow: `subscribe` and `snapshot` fit `useSyncExternalStore`. */
 abstract class Store<State> {

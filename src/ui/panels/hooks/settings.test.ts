@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { SettingsAnswer, SettingsChange, TryAnswer } from '../../../core/views/wire.ts'
 import { SettingsStore } from './server.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import { NO_TOOLS, serverView, toolView } from '../../../../test/support/tools.ts'
 import type { ToolRuleChange, ToolsAnswer } from '../../../core/views/wire.ts'
 import { ToolsStore } from './server.ts'

@@ -1,12 +1,12 @@
 import { createElement, type ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { expect, it } from 'vitest'
-import { type Driver, finishes, inRun } from '../../../../test/support/domain.ts'
-import { type Client, createClient } from '../../../client/client.ts'
-import { liveState } from '../../../client/live-state.ts'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { finishes, inRun, type Driver } from '../../../../test/support/domain.ts'
+import { createClient, type Client } from '../../../client/client.ts'
+import { liveState } from '../../../client/live.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import * as domain from '../../../core/views/view.ts'
-import { type SteeringHandle, useSteering } from './use-steering.ts'
+import { useSteering, type SteeringHandle } from './use-steering.ts'
 
 const next = { turn_id: 'turn-next' }
 

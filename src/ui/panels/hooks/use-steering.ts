@@ -1,7 +1,7 @@
 import { useState } from 'react'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { QueuedMessage } from '../../../core/model/queue.ts'
-import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
+import { useRunsheet, type RunsheetSource } from '../parts/provider.tsx'
 
 /** Queued messages to a working agent, and a person's actions on them. */
 export interface SteeringHandle {

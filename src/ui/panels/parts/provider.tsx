@@ -1,19 +1,18 @@
 import {
   createContext,
-  type ReactElement,
-  type ReactNode,
   useContext,
   useEffect,
   useMemo,
   useState,
   useSyncExternalStore,
+  type ReactElement,
+  type ReactNode,
 } from 'react'
 import type { Client } from '../../../client/client.ts'
-import { type Strings, StringsContext, useStrings } from '../texts/strings.ts'
-import type { LiveConversation } from '../../../client/live.ts'
-import { initialState, type LiveState } from '../../../client/live-state.ts'
+import { StringsContext, useStrings, type Strings } from '../texts/strings.ts'
+import { initialState, type LiveConversation, type LiveState } from '../../../client/live.ts'
 import type { StoredEvent } from '../../../core/model/event.ts'
-import { type LiveSessions, liveSessions, type SessionsState } from '../../../client/live-sessions.ts'
+import { liveSessions, type LiveSessions, type SessionsState } from '../../../client/live-sessions.ts'
 import type { Turn } from '../../../core/model/turn.ts'
 import type { Review } from '../../../core/model/review.ts'
 import type { ConversationSnapshot } from '../../../core/model/snapshot.ts'

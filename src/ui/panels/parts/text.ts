@@ -1,7 +1,6 @@
 import type { Check, CheckSpec } from '../../../core/proof/check.ts'
-import { contentOf } from '../../../core/proof/check-label.ts'
+import { contentOf, quoteWords } from '../../../core/proof/check-text.ts'
 import { isHidden } from '../../../core/proof/held-out.ts'
-import { quoteWords } from '../../../core/proof/command-line.ts'
 import type { CheckRun } from '../../../core/proof/proof.ts'
 import type { SentCheck } from '../../../core/views/wire.ts'
 import type { Strings } from '../texts/strings.ts'

@@ -3,23 +3,23 @@ import type { Check } from '../../../core/proof/check.ts'
 import type { ConversationLike } from '../../../core/model/conversation.ts'
 import type { EventData, StoredEvent } from '../../../core/model/event.ts'
 import type { Instant } from '../../../core/model/instant.ts'
-import { type CheckState, checkState, planCheckState } from '../../../core/proof/check-state.ts'
+import { checkState, planCheckState, type CheckState } from '../../../core/proof/check-state.ts'
 import { planOf, tasksOf } from '../../../core/model/plan.ts'
-import { checkedBy, claimOn } from '../../../core/proof/open-claims.ts'
+import { checkedBy, claimOn } from '../../../core/proof/claims.ts'
 import {
-  type CheckRun,
   countingChecks,
   planRuns,
-  type Proofs,
   recordOf,
-  type StartedRun,
   tailOf,
   taskRuns,
   workspaceOf,
+  type CheckRun,
+  type Proofs,
+  type StartedRun,
 } from '../../../core/proof/proof.ts'
 import type { FileChange } from '../../../core/proof/file-change.ts'
 import { planChanges, waitingChanges } from '../../../core/proof/scope.ts'
-import { type Finding, findingOf, type Standing, standingsOf, standingWordOf } from '../../../core/proof/standing.ts'
+import { findingOf, standingWordOf, standingsOf, type Finding, type Standing } from '../../../core/proof/standing.ts'
 import type { Task } from '../../../core/model/task.ts'
 
 /** A check of a task with its state. */

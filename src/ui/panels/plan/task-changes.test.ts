@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { outside } from '../../../../test/support/domain.ts'
 import { createClient } from '../../../client/client.ts'
 import type { PersonsFields } from '../../../core/views/wire.ts'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { Task } from '../../../core/model/task.ts'
 import { changeTask } from './task-changes.ts'
 

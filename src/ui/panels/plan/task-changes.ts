@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Client } from '../../../client/client.ts'
 import type { PersonsFields } from '../../../core/views/wire.ts'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { Task } from '../../../core/model/task.ts'
 
 /** Maximum wait for the log to show an accepted change. Without a stream the client polls every two seconds. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { type Driver, inRun } from '../../../../test/support/domain.ts'
-import { liveState } from '../../../client/live-state.ts'
+import { inRun, type Driver } from '../../../../test/support/domain.ts'
+import { liveState } from '../../../client/live.ts'
 import { listed } from '../../../core/model/conversation.ts'
 import { view } from '../../../core/views/view.ts'
 import { isUnseen } from './use-tasks.ts'

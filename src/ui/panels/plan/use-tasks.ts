@@ -2,7 +2,7 @@ import { useMemo, useReducer, useRef, useState } from 'react'
 import { lastTurnOf, planById } from '../../../core/model/plan.ts'
 import type { Client } from '../../../client/client.ts'
 import type { PersonsFields } from '../../../core/views/wire.ts'
-import type { LiveState } from '../../../client/live-state.ts'
+import type { LiveState } from '../../../client/live.ts'
 import { randomId } from '../../../client/random-id.ts'
 import { tasksInView } from '../../../core/model/conversation.ts'
 import { instantOf } from '../../../core/model/instant.ts'
@@ -14,13 +14,13 @@ import {
   currentTaskOf,
   isAgentWorking,
   isEnded,
+  unfinishedTurn,
   type TaskCounts,
   type UnfinishedTurn,
-  unfinishedTurn,
 } from './progress.ts'
 import { planProof, type PlanProof } from './proof.ts'
-import { type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
-import { type Take, TaskHistory, useTaskChanges } from './task-changes.ts'
+import { useRunsheet, type RunsheetSource } from '../parts/provider.tsx'
+import { TaskHistory, useTaskChanges, type Take } from './task-changes.ts'
 import { useNow } from '../parts/hooks.ts'
 
 /** The tasks in view, and the changes a person can make. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DraftRow, ReviewRequest } from '../../../core/model/review.ts'
-import { revisionOf } from '../../../core/views/revision.ts'
+import { revisionOf } from '../../../core/views/plan-card.ts'
 import { splitList } from '../parts/text.ts'
 import {
   areRowsEdited,

@@ -1,11 +1,11 @@
 import type { Resolution } from '../../../core/model/event.ts'
 import type { ConfirmedTask, DraftRow, ReviewRequest, RowComment } from '../../../core/model/review.ts'
-import { differentFields, FIELD_NAMES, FIELDS, type Row, type RowField } from '../../../core/model/row.ts'
-import { decidedRows, outOfOrder, sentBackRows } from '../../../core/views/revision.ts'
+import { FIELDS, FIELD_NAMES, differentFields, type Row, type RowField } from '../../../core/model/row.ts'
+import { decidedRows, outOfOrder, sentBackRows } from '../../../core/views/plan-card.ts'
 import { LIMITS } from '../../../core/model/text.ts'
 import type { SentRow } from '../../../core/views/wire.ts'
 import { kindLabel, splitList, withText } from '../parts/text.ts'
-import { type EditableCheck, editableChecks, newKey, sentChecks } from './draft-checks.ts'
+import { editableChecks, newKey, sentChecks, type EditableCheck } from './draft-checks.ts'
 import type { Strings } from '../texts/strings.ts'
 
 export const MAX_ROWS = LIMITS.batch

@@ -1,9 +1,9 @@
 import { Plus } from 'lucide-react'
-import { type ReactElement, type RefObject, useId, useRef, useState } from 'react'
+import { useId, useRef, useState, type ReactElement, type RefObject } from 'react'
 import { AutosizeTextarea, Button, classNames } from '../parts/controls.tsx'
 import type { Client } from '../../../client/client.ts'
 import type { Review } from '../../../core/model/review.ts'
-import { type Revision, revisionOf } from '../../../core/views/revision.ts'
+import { revisionOf, type Revision } from '../../../core/views/plan-card.ts'
 import { checkLabel } from '../parts/text.ts'
 import { MAX_ROWS, movedRows, removedRows } from './draft.ts'
 import { RejectedPlan, RestoreEdits, ReviewOutcome, RevisedPlan } from './review-outcome.tsx'
@@ -15,7 +15,7 @@ import { Templates } from './templates.tsx'
 import { useDropAtEnd } from '../parts/reorder.ts'
 import { useFocusOn, usePanelFocus, useUndoKey } from '../parts/hooks.ts'
 import type { ReviewHandle } from './use-review.ts'
-import { type RowEditing, useRowEditing } from './row-editing.ts'
+import { useRowEditing, type RowEditing } from './row-editing.ts'
 
 export interface ReviewPartProps {
   readonly client: Client

@@ -1,13 +1,13 @@
 import { Copy, Undo2 } from 'lucide-react'
-import { Fragment, type ReactElement, useId, useState } from 'react'
+import { Fragment, useId, useState, type ReactElement } from 'react'
 import { Button, classNames } from '../parts/controls.tsx'
-import { type Draft, draftText, filledFields } from './draft.ts'
-import { type Strings, useStrings } from '../texts/strings.ts'
+import { draftText, filledFields, type Draft } from './draft.ts'
+import { useStrings, type Strings } from '../texts/strings.ts'
 import { usePanelFocus } from '../parts/hooks.ts'
 import type { ReviewOutcomeHandle } from './outcome.ts'
 import type { Rejection } from './rejection.ts'
 import type { RowComment } from '../../../core/model/review.ts'
-import { isUnchanged, type Revision } from '../../../core/views/revision.ts'
+import { isUnchanged, type Revision } from '../../../core/views/plan-card.ts'
 import type { EarlierEdits } from './use-draft.ts'
 
 interface ReviewOutcomeProps {

@@ -9,16 +9,16 @@ import {
   SquareCheck,
   X,
 } from 'lucide-react'
-import { type FocusEvent, type KeyboardEvent, type ReactElement, useEffect, useId, useRef, useState } from 'react'
+import { useEffect, useId, useRef, useState, type FocusEvent, type KeyboardEvent, type ReactElement } from 'react'
 import { MenuButton } from '../parts/menu.tsx'
 import { AutosizeTextarea, IconButton, isComposing } from '../parts/controls.tsx'
-import { changedFields, type EditableRow, editableRow, isBlank, proposedRow, type RowFields } from './draft.ts'
+import { changedFields, editableRow, isBlank, proposedRow, type EditableRow, type RowFields } from './draft.ts'
 import type { ReviewChecks } from './draft-checks.ts'
 import { edgeClass, useReorder } from '../parts/reorder.ts'
-import { type RowError, RowFieldsEditor } from './review-fields.tsx'
-import { type Strings, useStrings } from '../texts/strings.ts'
+import { RowFieldsEditor, type RowError } from './review-fields.tsx'
+import { useStrings, type Strings } from '../texts/strings.ts'
 import type { ReviewRequest } from '../../../core/model/review.ts'
-import type { Revision } from '../../../core/views/revision.ts'
+import type { Revision } from '../../../core/views/plan-card.ts'
 import type { RowField } from '../../../core/model/row.ts'
 
 interface ReviewRowProps {

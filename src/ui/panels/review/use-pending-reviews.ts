@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type { Client } from '../../../client/client.ts'
-import { polled } from '../../../client/polled.ts'
+import { polled } from '../../../client/live-sessions.ts'
 import type { ReviewRequest } from '../../../core/model/review.ts'
 import type { ReviewOrigin, Session, WaitingApproval, WaitingDispute } from '../../../core/views/wire.ts'
 import { onRejectedHere, rejectedHere } from './rejection.ts'

@@ -2,36 +2,36 @@ import { useEffect, useState } from 'react'
 import { planOf } from '../../../core/model/plan.ts'
 import type { ConfirmedTask, Review, RowComment } from '../../../core/model/review.ts'
 import type { Row } from '../../../core/model/row.ts'
-import { sentBackRows } from '../../../core/views/revision.ts'
+import { sentBackRows } from '../../../core/views/plan-card.ts'
 import {
+  MAX_ROWS,
   areRowsEdited,
   asProposed,
   commentedRows,
-  type DraftTally,
   draftTally,
-  type EditableRow,
   firstUntitled,
-  MAX_ROWS,
   moveItem,
   newRow,
   restored,
   rowChange,
+  type DraftTally,
+  type EditableRow,
   type RowFields,
 } from './draft.ts'
-import { type ConversationView, reviewsInOrder, type RunsheetSource, useRunsheet } from '../parts/provider.tsx'
+import { reviewsInOrder, useRunsheet, type ConversationView, type RunsheetSource } from '../parts/provider.tsx'
 import { draftChecks, type ReviewChecks, type TypedCheck } from './draft-checks.ts'
 import {
-  type Decision,
-  type MoreTime,
-  type ReviewError,
   sentBeforeReload,
   useDecision,
   useMoreTime,
+  type Decision,
+  type MoreTime,
+  type ReviewError,
 } from './decision.ts'
-import { type EarlierEdits, useDraft, useUndo } from './use-draft.ts'
+import { useDraft, useUndo, type EarlierEdits } from './use-draft.ts'
 import { useNow } from '../parts/hooks.ts'
-import { isRejectedHere, type Rejection, useRejection } from './rejection.ts'
-import { type Reopening, type ReviewOutcomeHandle, useReviewOutcome, useReviewPresence } from './outcome.ts'
+import { isRejectedHere, useRejection, type Rejection } from './rejection.ts'
+import { useReviewOutcome, useReviewPresence, type Reopening, type ReviewOutcomeHandle } from './outcome.ts'
 
 /** Why a draft cannot be confirmed. */
 export type DraftProblem = { readonly kind: 'no_rows' } | { readonly kind: 'no_title'; readonly row: number }

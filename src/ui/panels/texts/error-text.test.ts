@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { RefusalCode, RefusalData } from '../../../core/model/refusal.ts'
 import { chinese } from './chinese.ts'
 import { english } from './english.ts'

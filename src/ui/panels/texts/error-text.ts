@@ -1,4 +1,4 @@
-import { RunsheetError } from '../../../client/runsheet-error.ts'
+import { RunsheetError } from '../../../client/http.ts'
 import type { FieldProblem, RefusalCode, RefusalData } from '../../../core/model/refusal.ts'
 import type { TaskStatus } from '../../../core/model/task.ts'
 import type { ErrorDetails } from '../../../core/views/wire.ts'

@@ -1,10 +1,42 @@
+import type { Usage, Verdict } from '../model/event.ts'
+import { isBlank } from '../model/text.ts'
 import type { Check, CheckResult } from './check.ts'
-import type { Claim } from './claim.ts'
 import { cleanFields, type SomeFields } from '../model/fields.ts'
-import { type Plan, planById } from '../model/plan.ts'
-import { awaitedChecks, type CheckRun, type HeldCall, type OpenClaim, proofOf, type Proofs, taskRuns } from './proof.ts'
+import { planById, type Plan } from '../model/plan.ts'
+import { awaitedChecks, proofOf, taskRuns, type CheckRun, type HeldCall, type OpenClaim, type Proofs } from './proof.ts'
 import { Refusal } from '../model/refusal.ts'
 import { valueIn, valuesIn } from '../model/table.ts'
+
+/** Rejections after which a task is blocked. */
+export const MAX_REJECTIONS = 2
+/**
+ * Rejections after which further claims are refused without asking the judge: one more than it takes to block the task.
+ */
+export const MAX_REJECTED_CLAIMS = MAX_REJECTIONS + 1
+
+export interface Claim {
+  readonly task: string
+  readonly title: string
+  readonly details: string
+  readonly criteria: string
+  readonly status: 'completed' | 'cancelled'
+  readonly outcome: string
+}
+
+export interface Opinion {
+  readonly verdict: Verdict
+  readonly reason: string
+  readonly model: string
+  readonly usage?: Usage
+  /** The basis of an ok: cited evidence, uncited evidence, or words alone. */
+  readonly rests?: VerdictBasis
+  readonly cited?: readonly string[]
+}
+
+export type VerdictBasis = 'cited' | 'uncited' | 'words'
+
+export const reasonIn = ({ verdict, reason }: Pick<Opinion, 'verdict' | 'reason'>): string =>
+  verdict !== 'ok' && isBlank(reason) ? 'The assessor gave no reason.' : reason
 
 export type Checked =
   | { readonly result: 'waiting'; readonly check: Check }

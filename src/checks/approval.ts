@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import {
+  specOf,
   type Check,
   type CheckSpec,
   type Program,
   type RunnableCheck,
-  specOf,
   type WithPrograms,
   type Workspace,
 } from '../core/proof/check.ts'
 import { isHidden } from '../core/proof/held-out.ts'
-import { heldOutHash } from './held-out.ts'
 import { Obstacle } from './obstacle.ts'
-import type { Place } from './environment.ts'
-import { findProgram, isName, programFile, type Where } from './program.ts'
-import { realOf } from './workspace.ts'
+import { findProgram, isName, programFile, type Place, type Where } from './program.ts'
+import { isFolder, pathFrom, realOf } from './workspace.ts'
+import { FileHasher, entryAt, filesBelow, hashFiles, type Limits } from './files.ts'
 
 /** The hash that a person approves: it changes with everything that decides what would run. */
 export const approvalHash = (check: WithPrograms, place: Place): string =>
@@ -111,4 +110,39 @@ function programChange(word: string, known: Program | null, where: Where): strin
   const file = realOf(known.path)
   if (file === known.file) return undefined
   return `It was approved with ${known.file}, and ${known.path} leads to ${file} now. ${AGAIN}`
+}
+
+/** Names the folder of held-out files to held-out checks. */
+export const HELD_OUT_FOLDER = 'RUNSHEET_HELD_OUT'
+
+/** They are read whenever a held-out check is written or runs. */
+const LIMITS: Limits = { files: 2_000, bytes: 32_000_000 }
+/** What programs write when they only read. */
+const SKIPPED: ReadonlySet<string> = new Set(['__pycache__', '.pytest_cache'])
+
+/** Why a folder cannot hold the files of held-out checks, as a sentence. */
+export function heldOutProblem(folder: string, workspaces: readonly Workspace[] = []): string | undefined {
+  if (!isFolder(folder)) return `checks.held_out: ${folder} is not a folder. Create it, or change the setting.`
+  const real = realOf(folder)
+  const workspace = workspaces.find(({ path }) => pathFrom(path, real) !== undefined)
+  return (
+    workspace && `checks.held_out: ${folder} is inside the workspace ${workspace.path}, where agents read it. Move it.`
+  )
+}
+
+/** A hash of the held-out files, which a person approves with the check. */
+export function heldOutHash(folder: string, workspace: Workspace): string | Obstacle {
+  const problem = heldOutProblem(folder, [workspace])
+  if (problem !== undefined) return new Obstacle(problem)
+  const paths = filesBelow(folder, path => !SKIPPED.has(basename(path)), LIMITS.files)?.toSorted()
+  if (paths?.some(path => entryAt(folder, path)?.isBlind)) {
+    return new Obstacle(`checks.held_out: ${folder} has a link to a folder or out of it. Put the files there instead.`)
+  }
+  const hashes = paths && hashFiles({ root: folder, limits: LIMITS }, paths, new FileHasher())
+  if (!hashes) {
+    return new Obstacle(`checks.held_out: ${folder} has more than ${LIMITS.files} files or ${LIMITS.bytes / 1e6} MB.`)
+  }
+  return createHash('sha256')
+    .update(JSON.stringify([...hashes]))
+    .digest('hex')
 }
