@@ -1,4 +1,4 @@
-import { PROVIDER_KEYS } from '../models/models.ts'
+import { PROVIDER_KEYS } from '../models/provider-keys.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

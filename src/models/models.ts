@@ -1,9 +1,10 @@
 import type { LanguageModel } from 'ai'
-import { DEMO, PROVIDERS, providerOf, type Provider } from '../core/model/settings.ts'
+import { DEMO, type Provider, PROVIDERS, providerOf } from '../core/model/settings.ts'
 import type { SettingsProblem } from '../core/views/wire.ts'
 import { demoModel } from '../demo/model.ts'
-import { UnknownModel, givenModels, type Models } from '../engine/turn/given-models.ts'
+import { givenModels, type Models, UnknownModel } from '../engine/turn/given-models.ts'
 import { limitedFetch } from './limited-fetch.ts'
+import { PROVIDER_KEYS } from './provider-keys.ts'
 
 export interface ModelSettings {
   /** `demo`, or a provider and its model's name: `openai:gpt-5`. */
@@ -104,17 +105,3 @@ const overrides = ({ url, key }: ModelSettings): { fetch: typeof fetch; baseURL?
   ...(url ? { baseURL: url } : {}),
   ...(key ? { apiKey: key } : {}),
 })
-
-export const PROVIDER_KEYS: Readonly<Record<string, string>> = {
-  openai: 'OPENAI_API_KEY',
-  anthropic: 'ANTHROPIC_API_KEY',
-  google: 'GOOGLE_GENERATIVE_AI_API_KEY',
-}
-
-/** Keys that are set, whichever provider is used. */
-export const providerKeys = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
-  Object.values(PROVIDER_KEYS).flatMap(variable => environment[variable] ?? [])
-
-/** Provider URLs that are set. Their SDKs read these variables themselves. */
-export const providerUrls = (environment: Readonly<Record<string, string | undefined>>): readonly string[] =>
-  ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL'].flatMap(variable => environment[variable] ?? [])

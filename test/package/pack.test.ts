@@ -88,7 +88,7 @@ describe('the tarball', () => {
 
   it('the panels are client modules, one file each, so that a bundler takes only what is used', () => {
     const panels = scripts().filter(path => path.startsWith('dist/ui/panels/'))
-    expect(panels).toContain('dist/ui/panels/thread/use-conversation.js')
+    expect(panels).toContain('dist/ui/panels/parts/provider.js')
     expect(panels.filter(path => !/^['"]use client['"]/.test(packed.read(path)))).toEqual([])
   })
 

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import type { Environment } from '../../src/cli/environment.ts'
-import { LiveSettings, serverSettings } from '../../src/cli/server/page-settings.ts'
+import { LiveSettings } from '../../src/cli/server/page-settings.ts'
+import { serverSettings } from '../../src/cli/server/server-settings.ts'
 import type { PolicyPatch } from '../../src/core/model/policy.ts'
 import { learningRedactor, type LearningRedactor } from '../../src/core/text/redact.ts'
 import type { FixedSettings } from '../../src/core/model/settings.ts'

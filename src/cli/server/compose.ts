@@ -22,7 +22,7 @@ import type { Config } from '../configure.ts'
 import type { Environment } from '../environment.ts'
 import { ROOT, version } from '../invocation.ts'
 import { storeLocation } from './open-store.ts'
-import { serverSettings } from './page-settings.ts'
+import { serverSettings } from './server-settings.ts'
 import { serverTools } from './server-tools.ts'
 
 export interface AppOptions {

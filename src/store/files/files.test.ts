@@ -541,12 +541,6 @@ describe('what another program wrote', () => {
     expect(statSync(pathOf('chat')).size).toBeLessThanOrEqual(8 * 2 ** 20)
   })
 
-  it('with ids beyond our numbering, no id is used twice', async () => {
-    byAnother({ tasks: [row('1000000000', 'far'), row('999999999', 'farther')] })
-    await store.commit(ref, run(openTurn('t1'), add('t1', 'ours')))
-    expect(inFile().tasks.map(({ id }) => id)).toEqual(['1000000000', '999999999', '1000000001'])
-  })
-
   it('[FI4] the list follows the file through any reordering, additions and removals', async () => {
     const edit = fc.record({
       order: fc.shuffledSubarray(Array.from({ length: 12 }, (_, index) => index)),
