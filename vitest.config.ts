@@ -29,6 +29,8 @@ export default defineConfig({
     // Larger numbers take longer.
     testTimeout: process.env['LONG'] ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
+    // Until ten runs in a row are green: a test that needs its second try is a bug, but not of the change that lands.
+    retry: process.env['CI'] ? 1 : 0,
     // Generous, since other work may share the machine.
     expect: { poll: { timeout: 20_000 } },
     // Tests start our own programs hundreds of times: compiled once, each start takes half the time.

@@ -178,19 +178,22 @@ it('the server counts the calls of `runsheet mcp` on its folder, each once', asy
     return { url: new URL(url), end }
   }
   const server = await start()
-  const args = ['--session', 'c1', '--review', 'off']
-  const host = await overStdio(data, hostOf({ era: '2025' }), args, CLI)
-  onTestFinished(() => host.client.close())
+  const connect = () => overStdio(data, hostOf({ era: '2025' }), ['--session', 'c1', '--review', 'off'], CLI)
+  const host = await connect()
   await host.call('plan', { tasks: [{ title: 'a' }, { title: 'b' }] })
   await host.call('update', { id: 1, outcome: 'x' })
   const expected = { 'runsheet plan mcp ok': 1, 'runsheet update mcp ok': 1 }
   await vi.waitFor(async () => {
     expect(await figuresOf(server.url, 'runsheet_tool_calls_total')).toEqual(expected)
   }, WAIT)
+  // Without a server, a `runsheet mcp` would start one.
+  await host.client.close()
   await server.end()
   const again = await start()
   onTestFinished(again.end)
-  await host.call('update', { id: 2, outcome: 'y' })
+  const next = await connect()
+  onTestFinished(() => next.client.close())
+  await next.call('update', { id: 2, outcome: 'y' })
   await vi.waitFor(async () => {
     expect(await figuresOf(again.url, 'runsheet_tool_calls_total')).toEqual({ 'runsheet update mcp ok': 1 })
   }, WAIT)

@@ -284,7 +284,7 @@ it('[CH22] a long card says how many rows are out of sight, and shows them', asy
   const below = Number.parseInt(await cue.innerText(), 10)
   expect(await complaintsOfAxe(page)).toEqual([])
   await cue.click()
-  await expect.poll(async () => Number.parseInt(await cue.innerText(), 10)).toBeLessThan(below)
+  await expect.poll(async () => Number.parseInt((await cue.allInnerTexts())[0] ?? '0', 10)).toBeLessThan(below)
   await page.locator('.rs-diff-row').last().scrollIntoViewIfNeeded()
   await cue.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: /^\d+ more above$/ }).waitFor()
