@@ -103,7 +103,7 @@ const comments = (text = ''): readonly string[] => text.match(/\/\/ [a-z]+|\/\* 
 const back = (settings: Settings, { after, record }: Change): string | undefined =>
   removal(settings, after, record).after
 
-/** Removing leaves no empty object or list, whoever wrote it, unless the file is as setup wrote it. */
+/** Removal drops empty objects and lists, unless the file is as setup wrote it. */
 const hasEmpty = (text = ''): boolean =>
   /"\s*:\s*(\{\s*\}|\[\s*\])/.test(text.replace('"deny": []', '').replace('"deny":[]', ''))
 

@@ -82,7 +82,7 @@ function decideAndContinue(
   return started instanceof Refusal ? started : [...events, ...started]
 }
 
-/** Turns of agents elsewhere have no model. */
+/** Turns of external agents have no model. */
 export const wasOurs = (turn: Turn): turn is Turn & { readonly model: string } =>
   turn.model !== undefined && isFinished(turn)
 

@@ -37,7 +37,7 @@ export function approved(
   return events
 }
 
-/** Records the files of a new plan with checks of its own before the work; these checks run only when it ends. */
+/** Records the files of a new plan that has plan checks. Those checks run only when the plan ends. */
 export function planLook(state: Conversation, turn_id: string): NewEvent[] {
   const { workspace, done_checks = [], baseline } = planOf(state, turn_id)
   if (!workspace || baseline !== undefined || awaitsBaseline(state, turn_id)) return []
@@ -97,7 +97,7 @@ const finalRuns = (state: Conversation, turn_id: string, pass: number, fingerpri
   }))
 
 /**
- * Final runs for plans of agents elsewhere that an edit finishes without a claim: a person settled the last task, or a
+ * Final runs for plans of external agents that an edit finishes without a claim: a person settled the last task, or a
  * model deleted it, created all tasks as done, or reworded a done one. Our own turns leave this to their driver.
  */
 export function finalRunsAfter(

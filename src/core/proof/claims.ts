@@ -105,7 +105,7 @@ export function settleable(state: Proofs, turnId: string): readonly OpenClaim[] 
   return []
 }
 
-/** Calls of agents elsewhere that a person's edits have closed. The next call or worker settles them. */
+/** Calls of external agents that a person's edits have closed. The next call or worker settles them. */
 export function closedCalls(state: Proofs): readonly OpenClaim[] {
   const calls = Map.groupBy(valuesIn(state.claims), ({ turn_id, tool_call_id }) => `${turn_id} ${tool_call_id}`)
   return [...calls.values()].flatMap(([first, ...others]) => {

@@ -36,7 +36,7 @@ export function excerpt(text: string, limit: number): string {
 
 // Escapes other people's text for Markdown pasted into a pull request: it must stay text on the page that renders it.
 
-/** A line of text that cannot end the line, format, link, mention somebody, refer to an issue, or be HTML. */
+/** One line of text without line breaks, formatting, links, mentions, issue references or HTML. */
 export const inText = (text: string): string =>
   oneLine(text)
     .replaceAll(/[\\`*_[\]<>|~#&$@!]/g, String.raw`\$&`)

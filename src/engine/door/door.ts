@@ -45,7 +45,6 @@ export { addEvidence, evidenceOf, type ReportedCall, type Reporting } from './ev
 export type { EventObserver } from './every-commit.ts'
 export type { Service } from './turns.ts'
 export { exceptStorage, type StorageObserver, type StorageReport } from './storage-health.ts'
-export { insist } from './person-edits.ts'
 export {
   type ApprovalWord,
   type DecidedCall,
@@ -55,8 +54,7 @@ export {
   waitingCalls,
 } from './approvals.ts'
 export { onQueued, Transaction } from './transaction.ts'
-export { addTask, changeTask, removeTask, taskAnswer, withoutRow } from './person-edits.ts'
-export { undoChange } from './person-edits.ts'
+export { addTask, changeTask, insist, removeTask, taskAnswer, undoChange, withoutRow } from './person-edits.ts'
 export type { SentDecision as Decision } from '../../core/views/wire.ts'
 export type { Edge } from '../../core/model/event.ts'
 export type { Commit } from '../../store/store.ts'

@@ -38,7 +38,7 @@ export interface Tool<I = never, S extends z.ZodType = z.ZodType> {
   readonly disputing?: string
   /** Input and example with a `check` per new task, for turns that have a workspace. */
   readonly checked?: { readonly input: z.ZodType; readonly example: string }
-  /** For agents elsewhere only; in our own turns the answer in text does the same. */
+  /** For external agents only; in our own turns the answer in text does the same. */
   readonly isOutside?: true
   /** Changes an existing task: a check is refused, because only a person changes those. */
   readonly isForExisting?: true
@@ -70,7 +70,7 @@ export interface Toolset {
   /** Whether its planning tool takes checks. */
   readonly hasChecks?: true
   readonly prompt: (named: NameOf) => string
-  /** The same for agents elsewhere, if they settle tasks in another way. */
+  /** The same for external agents, if they settle tasks in another way. */
   readonly outsidePrompt?: (named: NameOf) => string
   /** Guidance after a malformed call: the right form, and the existing tasks. */
   readonly retry: (view: View, named: NameOf) => string

@@ -14,7 +14,7 @@ export interface TranslationDeps {
   readonly toolset: Toolset
   readonly newId: () => string
   readonly sources: Sources
-  /** For agents elsewhere: whether our judge rules on their claims. May read a file. */
+  /** For external agents: whether our judge rules on their claims. May read a file. */
   readonly judges: () => boolean
   /** Present if the turn has a workspace. */
   readonly checks?: CallChecks | undefined

@@ -71,7 +71,7 @@ const HANDLERS: Handlers<History, void> = {
   },
   tool_answered: ({ messages, called, rooms }, { turn_id, data }) => {
     const { tool_call_id: toolCallId, tool: toolName } = data
-    // Calls of agents elsewhere belong to no step.
+    // Calls of external agents belong to no step.
     if (!called.has(toolCallId)) return
     const result = shrunkResult(data, rooms.get(keyOf('result', turn_id, toolCallId)))
     messages.push({ role: 'tool', content: [{ type: 'tool-result', toolCallId, toolName, output: output(result) }] })

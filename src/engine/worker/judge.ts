@@ -168,7 +168,7 @@ export type ClaimJudge = (
   signal: AbortSignal,
 ) => Promise<readonly CommandOf<'assess_task'>[]>
 
-/** Judges the claims of agents elsewhere by what they and their hosts report. */
+/** Judges the claims of external agents by what they and their hosts report. */
 export function claimJudge({ door, ...deps }: JudgeDeps & { readonly door: Door }): ClaimJudge {
   return async (held, claim, signal) => {
     const { lease } = held

@@ -14,7 +14,7 @@ import { NO_WORKSPACES } from './workspaces.ts'
 /** Drives our turns if given models, and runs checks if given workspaces. */
 export interface WorkerOptions extends Partial<TurnOptions> {
   readonly door: Door
-  /** Rules on the claims of agents elsewhere. */
+  /** Rules on the claims of external agents. */
   readonly judge?: ClaimJudge | undefined
   /** Another worker of this process runs the checks in its workspaces. */
   readonly drivesOnly?: boolean

@@ -143,7 +143,7 @@ const rpcError = (status: number, code: number, message: string, headers: Record
 
 const MAX_SWEEP_INTERVAL_MS = 60_000
 
-/** A session of a 2025 client, with a server of its own. */
+/** The session of a 2025 client; each has an MCP server. */
 export interface Session {
   readonly id: string
   /** The credential that opened it. */
